@@ -1,0 +1,113 @@
+"""What an analysis is: parameters, a plan of pieces, a computation, a result.
+
+1. ``plan`` cuts the work into pieces, each worth keeping and cheap to lose (seconds to a minute).
+2. The engine computes the pieces in order, keeps each one's arrays, and after a crash goes on at
+   the first piece that isn't there.
+3. ``assemble`` joins the pieces' arrays into the result that is stored, shown and exported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from headscope.core.model import HeadModel, ModelInfo
+from headscope.tasks.task import Task
+
+Arrays = Mapping[str, np.ndarray[Any, Any]]
+
+
+class Params(BaseModel):
+    """Base of every analysis' parameters; frozen, unknown names refused. Its JSON schema draws the form."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+P = TypeVar("P", bound=Params)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One unit of durable work. ``needs`` are keys of earlier pieces whose arrays it reads."""
+
+    key: str
+    label: str
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is. Seconds are wall time; ``loss`` in nats; ``fraction`` in [0, 1] of the whole run."""
+
+    phase: str
+    seeds: str
+    step: int
+    steps: int
+    loss: float | None = None
+    fraction: float = 0.0
+    seconds_left: float | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will take on this machine: wall seconds and peak bytes, each with how it was reached."""
+
+    seconds: float
+    peak_bytes: int
+    basis: str
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a piece is computed with.
+
+    ``checkpoint`` is called between micro-batches of at most 0.5 s: it raises ``Cancelled`` when the
+    owner asked for it, and lets waiting interactive requests go first. ``report`` takes progress
+    within this piece (``fraction`` is of the piece; the engine scales it to the run).
+    """
+
+    model: HeadModel
+    task: Task | None
+    pieces: Mapping[str, Arrays] = field(default_factory=dict)
+    checkpoint: Callable[[], None] = lambda: None
+    report: Callable[[Progress], None] = lambda _: None
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished computation: plain JSON values in ``values``, arrays in ``arrays``."""
+
+    analysis: str
+    schema_version: int
+    params: Mapping[str, Any]
+    model: ModelInfo
+    task: Mapping[str, Any] | None
+    seeds: Sequence[int]
+    arrays: Arrays
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Analysis(Protocol, Generic[P]):
+    """One folder under ``analyses``, one line in ``ANALYSES``."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    version: ClassVar[int]
+    needs_task: ClassVar[bool]
+    params: type[P]
+    presets: Mapping[str, Mapping[str, Any]]
+
+    def estimate(self, params: P, model: ModelInfo, task: Task | None) -> Estimate: ...
+
+    def plan(self, params: P, model: ModelInfo) -> Sequence[Piece]: ...
+
+    def compute(self, piece: Piece, params: P, context: Context) -> Arrays: ...
+
+    def assemble(
+        self, params: P, model: ModelInfo, task: Task | None, pieces: Mapping[str, Arrays]
+    ) -> Result: ...

@@ -1,0 +1,1 @@
+"""Numbers: models, gates, roles. Knows no web, no database, no plotly."""

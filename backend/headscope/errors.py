@@ -1,0 +1,67 @@
+"""The error tree; every message says what is wrong, every remedy what to do.
+
+HeadscopeError
+├── NotFound            404  unknown model, task, analysis, run, share, figure, head
+├── Invalid             422  parameters, rows, files or gates that can't be used
+│   └── TooLarge        413  an upload or a request beyond a stated limit
+├── Refused             409  possible in principle, not here: memory, a state, an existing name
+├── Forbidden           403  token missing or wrong, host or origin not allowed
+├── Unavailable         503  no worker, database locked, disk full, model not fetched, port taken
+└── Cancelled           --   a run's owner asked for it to stop
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class HeadscopeError(Exception):
+    """Base of all errors that a user may meet.
+
+    ``code`` is a stable kebab-case word for programs, ``status`` the HTTP status it becomes,
+    ``message`` says what is wrong, ``remedy`` what the reader can do about it.
+    """
+
+    status: ClassVar[int] = 500
+    code: str = "error"
+
+    def __init__(self, message: str, remedy: str, *, code: str | None = None) -> None:
+        super().__init__(f"{message} {remedy}".strip())
+        self.message = message
+        self.remedy = remedy
+        if code is not None:
+            self.code = code
+
+
+class NotFound(HeadscopeError):
+    status = 404
+    code = "not-found"
+
+
+class Invalid(HeadscopeError):
+    status = 422
+    code = "invalid"
+
+
+class TooLarge(Invalid):
+    status = 413
+    code = "too-large"
+
+
+class Refused(HeadscopeError):
+    status = 409
+    code = "refused"
+
+
+class Forbidden(HeadscopeError):
+    status = 403
+    code = "forbidden"
+
+
+class Unavailable(HeadscopeError):
+    status = 503
+    code = "unavailable"
+
+
+class Cancelled(HeadscopeError):
+    code = "cancelled"

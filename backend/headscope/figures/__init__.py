@@ -1,0 +1,1 @@
+"""Plotly figures, built once for page, notebook, command line and export."""

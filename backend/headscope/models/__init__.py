@@ -1,0 +1,1 @@
+"""Where models come from: the package, PyPI, a local folder, the hub. Loads no torch."""

@@ -1,0 +1,1 @@
+"""What a task is: rows, template, in-context examples, splits by seed."""

@@ -1,0 +1,1 @@
+"""The HTTP face. Loads no torch."""

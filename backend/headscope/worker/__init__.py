@@ -1,0 +1,1 @@
+"""The process that holds models: runs jobs and answers interactive requests."""
