@@ -1,0 +1,69 @@
+"""Fixtures for every test: shapes checked while tests run, a database of each kind, a browser."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+# Before anything imports transformer-lens: nothing may phone home, and no test may need a hub.
+os.environ.update(WANDB_MODE="disabled", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
+
+from jaxtyping import install_import_hook
+
+# Before anything imports these: shapes and types in their signatures are checked at every call.
+install_import_hook(["headscope.core", "headscope.analyses"], "beartype.beartype")
+
+import pytest
+from services.chromium import find_chromium
+from services.postgres import PostgresServer
+
+from headscope.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_the_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("HEADSCOPE_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A running Postgres of this test session's own."""
+    server = PostgresServer()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """An empty Postgres database."""
+    url = postgres_server.new_database()
+    yield url
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database: once a SQLite file, once Postgres."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'headscope.db'}"
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def settings(tmp_path: Path, database_url: str) -> Settings:
+    """Settings on an empty data folder and an empty database of each kind."""
+    return Settings(data_dir=tmp_path, database_url=database_url)
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> Path:
+    """A Chromium that starts; `make test` installs one where there is none."""
+    found = find_chromium()
+    if found is None:
+        pytest.fail("No Chromium: run `make test` once, or set CHROMIUM to its path.")
+    return found

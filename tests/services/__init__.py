@@ -1,0 +1,1 @@
+"""The real things that tests run against: a Postgres server and a Chromium."""
