@@ -1,45 +1,317 @@
-"""Tokens with true byte spans. Reads tokenizer.json through the ``tokenizers`` library; loads no torch."""
+"""Tokens with true byte spans. Reads tokenizer.json through the ``tokenizers`` library; loads no torch.
+
+The library's offsets count characters, so the three tokens of an emoji all say (0, 1). Spans here are bytes:
+1. each piece of the vocabulary is turned into the bytes that it stands for: the byte alphabet of byte-level
+   BPE (GPT-2, Llama 3), or U+2581 for a space and ``<0x0A>`` for a byte (SentencePiece: Llama 2, Gemma);
+2. where the pieces' bytes add up to the text's, less the space that SentencePiece puts first, they are the
+   spans;
+3. otherwise (a normaliser changed the text, a word became "unknown") the character offsets decide, and
+   characters that several tokens share are cut by the lengths of the pieces.
+Either way the spans of the non-special tokens cut the text without gap or overlap.
+"""
 
 from __future__ import annotations
 
+import builtins
+import hashlib
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Any, Literal
+
+import tokenizers
+
+from headscope.errors import Invalid, NotFound
+
+Kind = Literal["byte-level", "sentencepiece", "plain"]
+
+_BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_SPACE = "\u2581"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Token:
-    """One token: its id, the bytes [start, end) of the UTF-8 text it covers, those bytes, whether it is special.
+    """One token: its id, the bytes [start, end) of the UTF-8 text it covers, those bytes, if it is special.
 
-    ``text`` is the bytes decoded, or None where they are not valid UTF-8 by themselves.
+    A special token that was added (BOS) covers nothing, start == end, and ``bytes`` is its name.
     """
 
     id: int
     start: int
     end: int
-    bytes: bytes
+    bytes: builtins.bytes
     special: bool
 
     @property
-    def text(self) -> str | None: ...
+    def text(self) -> str | None:
+        """The bytes decoded, or None where they are not valid UTF-8 by themselves."""
+        try:
+            return self.bytes.decode()
+        except UnicodeDecodeError:
+            return None
 
 
 class Tokenizer:
-    """A tokenizer file. ``hash`` identifies it; ``n_vocab`` its size; ``bos_id`` None where it has no BOS."""
+    """A tokenizer file. ``hash`` identifies it; ``n_vocab`` its size; ``bos_id`` None where it has no BOS.
+
+    ``adds_bos`` is the tokenizer's own policy: ``add_bos_token`` where tokenizer_config.json states it, else
+    whether tokenizer.json's post-processor puts a special token first.
+    """
 
     hash: str
     n_vocab: int
     bos_id: int | None
     adds_bos: bool
 
+    def __init__(self, source: str, config: Mapping[str, Any] | None = None) -> None:
+        """``source`` is the text of tokenizer.json, ``config`` tokenizer_config.json's content, if any."""
+        spec = json.loads(source)
+        engine = tokenizers.Tokenizer.from_str(source)
+        # A file may carry truncation and padding from its training run; text is never cut silently here.
+        engine.no_truncation()
+        engine.no_padding()
+        engine.encode_special_tokens = True
+        self._engine = engine
+        self._kind = _kind(spec)
+        added = spec.get("added_tokens") or []
+        self._added = {t["id"]: str(t["content"]) for t in added}
+        self._specials = frozenset(t["id"] for t in added if t.get("special"))
+        self._continuing = str((spec.get("model") or {}).get("continuing_subword_prefix") or "")
+        self._complete = self._spells_every_byte()
+        self.n_vocab = int(engine.get_vocab_size(with_added_tokens=True))
+        self.bos_id, self.adds_bos = _bos(engine, spec, config or {})
+        policy = f"bos={self.bos_id if self.adds_bos else None}"
+        self.hash = hashlib.sha256(f"{policy}\n{source}".encode()).hexdigest()
+
     @classmethod
-    def from_folder(cls, folder: Path) -> Tokenizer: ...
+    def from_folder(cls, folder: Path) -> Tokenizer:
+        """Read ``tokenizer.json`` and, where there are any, the BOS settings beside it.
+
+        Raises NotFound without the file, Invalid where it can't be read.
+        """
+        path = folder / "tokenizer.json"
+        if not path.is_file():
+            raise NotFound(
+                f"{folder} has no tokenizer.json.",
+                "Save it in the fast format: AutoTokenizer.from_pretrained(...).save_pretrained(folder).",
+                code="no-tokenizer",
+            )
+        try:
+            source = path.read_text(encoding="utf-8")
+            return cls(source, _bos_settings(folder))
+        except Exception as error:  # the library raises bare Exception for a file it can't parse
+            raise Invalid(
+                f"{path} is not a tokenizer file: {error}.",
+                "Copy the file again from its source.",
+                code="bad-tokenizer",
+            ) from error
 
     def encode(self, text: str, *, bos: bool | None = None) -> list[int]:
-        """Ids of text, special tokens in text treated as text. bos None: the tokenizer's own policy."""
-        ...
+        """Ids of text, special tokens in text treated as text. bos None: the tokenizer's own policy.
 
-    def tokens(self, text: str, *, bos: bool | None = None) -> list[Token]: ...
+        Raises Invalid for lone surrogates, for characters that the vocabulary has no token for, and where bos
+        is asked of a tokenizer that has none.
+        """
+        if not self._complete:  # such a tokenizer drops what it can't spell; ``tokens`` finds that out
+            return [token.id for token in self.tokens(text, bos=bos)]
+        _utf8(text)
+        return self._prefix(bos) + self._engine.encode(text, add_special_tokens=False).ids
 
-    def decode_bytes(self, token_id: int) -> bytes: ...
+    def tokens(self, text: str, *, bos: bool | None = None) -> list[Token]:
+        """Tokens of text with their bytes; their concatenation, without specials, is the text in UTF-8.
 
-    def is_special(self, token_id: int) -> bool: ...
+        Raises Invalid for lone surrogates, and for characters that the vocabulary has no token for.
+        """
+        utf8 = _utf8(text)
+        encoding = self._engine.encode(text, add_special_tokens=False)
+        ids = encoding.ids
+        lengths = self._lengths(ids, utf8)
+        if lengths is None:
+            lengths = self._lengths_by_offset(ids, encoding.offsets, text)
+        tokens = [Token(i, 0, 0, self.decode_bytes(i), True) for i in self._prefix(bos)]
+        start = 0
+        for token_id, length in zip(ids, lengths, strict=True):
+            tokens.append(Token(token_id, start, start + length, utf8[start : start + length], False))
+            start += length
+        return tokens
+
+    def decode_bytes(self, token_id: int) -> bytes:
+        """The bytes a token stands for; a special token's are its name.
+
+        Raises NotFound outside the vocabulary.
+        """
+        if token_id in self._added:
+            return self._added[token_id].encode()
+        piece = self._engine.id_to_token(token_id) if token_id >= 0 else None
+        if piece is None:
+            raise NotFound(
+                f"Token {token_id} is not in the vocabulary.",
+                f"Ids run 0-{self.n_vocab - 1}.",
+                code="unknown-token",
+            )
+        return self._piece_bytes(piece)
+
+    def is_special(self, token_id: int) -> bool:
+        """Whether the tokenizer file marks the token as special (BOS, EOS, chat markers)."""
+        return token_id in self._specials
+
+    def _prefix(self, bos: bool | None) -> list[int]:
+        if not (self.adds_bos if bos is None else bos):
+            return []
+        if self.bos_id is None:
+            raise Invalid(
+                "This tokenizer has no beginning-of-sequence token.",
+                "Leave BOS at the model's own setting.",
+                code="no-bos",
+            )
+        return [self.bos_id]
+
+    def _piece_bytes(self, piece: str) -> bytes:
+        if self._kind == "byte-level":
+            alphabet = _byte_alphabet()
+            # A piece with a character outside the alphabet was added as plain text.
+            return bytes(alphabet[c] for c in piece) if all(c in alphabet for c in piece) else piece.encode()
+        if self._kind == "sentencepiece":
+            byte = _BYTE_TOKEN.fullmatch(piece)
+            return bytes([int(byte[1], 16)]) if byte else piece.replace(_SPACE, " ").encode()
+        return piece.removeprefix(self._continuing).encode() if self._continuing else piece.encode()
+
+    def _spells_every_byte(self) -> bool:
+        if self._kind == "byte-level":
+            return all(self._engine.token_to_id(c) is not None for c in _byte_alphabet())
+        return all(self._engine.token_to_id(f"<0x{b:02X}>") is not None for b in range(256))
+
+    def _lengths(self, ids: Sequence[int], utf8: bytes) -> list[int] | None:
+        """Bytes per token where the pieces spell the text, else None."""
+        pieces = [self.decode_bytes(i) for i in ids]
+        spelled = b"".join(pieces)
+        lengths = [len(p) for p in pieces]
+        if spelled == utf8:
+            return lengths
+        if spelled == b" " + utf8:
+            lengths[next(i for i, n in enumerate(lengths) if n)] -= 1
+            return lengths
+        return None
+
+    def _lengths_by_offset(
+        self, ids: Sequence[int], offsets: Sequence[tuple[int, int]], text: str
+    ) -> list[int]:
+        """Bytes per token from character offsets; tokens that share characters cut them by piece length."""
+        at = [0]
+        for character in text:
+            at.append(at[-1] + len(character.encode()))
+        ends: list[int] = []
+        here = 0  # the byte up to which the text is given out
+        i = 0
+        while i < len(ids):
+            j = i + 1
+            while j < len(ids) and offsets[j] == offsets[i]:
+                j += 1
+            start, end = offsets[i]
+            self._check_gap(text[_character(at, here) : start])
+            stop = max(here, at[end])
+            for token_id in ids[i : j - 1]:
+                here = min(stop, here + len(self.decode_bytes(token_id)))
+                ends.append(here)
+            here = stop
+            ends.append(here)
+            i = j
+        self._check_gap(text[_character(at, here) :])
+        if ends:
+            ends[-1] = at[-1]
+        elif text:
+            raise _unencodable(text)
+        return [end - start for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+    def _check_gap(self, gap: str) -> None:
+        """Byte-complete tokenizers drop nothing but spaces; a gap means a character without a token."""
+        if self._kind != "plain" and gap.strip():
+            raise _unencodable(gap.strip())
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise Invalid(
+            f"Character {error.start} of the text is a lone surrogate (U+{ord(text[error.start]):04X}), "
+            "half of a character.",
+            "Paste the text again, or remove that character.",
+            code="not-text",
+        ) from error
+
+
+def _unencodable(characters: str) -> Invalid:
+    first = characters[0]
+    return Invalid(
+        f"The model's vocabulary has no token for {first!r} (U+{ord(first):04X}).",
+        "Remove that character.",
+        code="not-encodable",
+    )
+
+
+def _character(at: Sequence[int], byte: int) -> int:
+    """The character at or after a byte, ``at`` being where each character starts."""
+    return bisect_left(at, byte)
+
+
+@lru_cache(maxsize=1)
+def _byte_alphabet() -> dict[str, int]:
+    """GPT-2's byte alphabet: printable Latin-1 stands for itself, the other bytes for U+0100 and up."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [b for b in range(256) if b not in set(printable)]
+    return {chr(b): b for b in printable} | {chr(0x100 + i): b for i, b in enumerate(others)}
+
+
+def _parts(spec: Any) -> list[dict[str, Any]]:
+    """A component and, where it is a sequence, its members."""
+    if not isinstance(spec, dict):
+        return []
+    members = next(
+        (spec[k] for k in ("pretokenizers", "normalizers", "decoders", "processors") if k in spec), None
+    )
+    return [part for member in members for part in _parts(member)] if members else [spec]
+
+
+def _kind(spec: Mapping[str, Any]) -> Kind:
+    parts = [p for key in ("pre_tokenizer", "decoder", "normalizer") for p in _parts(spec.get(key))]
+    types = {p.get("type") for p in parts}
+    if "ByteLevel" in types:
+        return "byte-level"
+    replaces = any(p.get("type") == "Replace" and _SPACE in json.dumps(p, ensure_ascii=False) for p in parts)
+    if "Metaspace" in types or "ByteFallback" in types or replaces:
+        return "sentencepiece"
+    return "plain"
+
+
+def _bos(
+    engine: tokenizers.Tokenizer, spec: Mapping[str, Any], config: Mapping[str, Any]
+) -> tuple[int | None, bool]:
+    """The BOS token's id and whether the tokenizer puts it first by itself."""
+    processors = _parts(spec.get("post_processor"))
+    template = next((p["single"] for p in processors if p.get("type") == "TemplateProcessing"), None)
+    leading = template[0].get("SpecialToken", {}).get("id") if template else None
+    name = leading or config.get("bos_token")
+    if isinstance(name, dict):
+        name = name.get("content")
+    bos_id = engine.token_to_id(name) if name else config.get("bos_token_id")
+    if not isinstance(bos_id, int):
+        return None, False
+    stated = config.get("add_bos_token")
+    return bos_id, stated if isinstance(stated, bool) else leading is not None
+
+
+def _bos_settings(folder: Path) -> dict[str, Any]:
+    """``bos_token``, ``add_bos_token`` and ``bos_token_id`` from the files beside tokenizer.json."""
+    settings: dict[str, Any] = {}
+    for name in ("config.json", "special_tokens_map.json", "tokenizer_config.json"):
+        path = folder / name
+        if path.is_file():
+            content = json.loads(path.read_text(encoding="utf-8"))
+            keys = ("bos_token", "add_bos_token", "bos_token_id")
+            settings |= {k: content[k] for k in keys if content.get(k) is not None}
+    return settings
