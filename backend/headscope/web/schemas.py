@@ -5,13 +5,28 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from headscope.web.examples import EXAMPLES
 
 RunStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
 class Schema(BaseModel):
+    """Base of everything that travels: unknown names refused, an example beside each in the OpenAPI document."""
+
     model_config = ConfigDict(extra="forbid")
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        if example := EXAMPLES.get(cls.__name__):
+            schema["examples"] = [example]
+        return schema
 
 
 class Problem(Schema):
@@ -214,6 +229,12 @@ class ShareOut(Schema):
     revoked_at: datetime | None
 
 
+class SharedOut(ShareOut):
+    """A share with the runs it opens: all that its page needs to begin."""
+
+    runs: list[RunOut]
+
+
 class WorkerOut(Schema):
     id: str
     host: str
@@ -228,8 +249,17 @@ class HealthOut(Schema):
     status: Literal["ok", "degraded"]
     version: str
     database: Literal["sqlite", "postgresql"]
-    workers: list[WorkerOut]
+    workers: list[WorkerOut] = Field(description="Empty for a reader who isn't signed in where a token is needed.")
     detail: str
+    access: Literal["open", "signed-in", "sign-in-needed"]
+
+
+class TypedArray(Schema):
+    """An array as plotly reads it, little-endian; NaN survives."""
+
+    dtype: str
+    shape: str
+    bdata: str
 
 
 class LabIn(Schema):
@@ -246,11 +276,11 @@ class PatternsOut(Schema):
     model: str
     tokens: list[TokenOut]
     layers: list[int]
-    patterns: dict[str, str] = Field(description="[layers, heads, query, key] f4 typed array; rows sum to 1.")
+    patterns: TypedArray = Field(description="[layers, heads, query, key] f4 typed array; rows sum to 1.")
 
 
 class GatesIn(LabIn):
-    gates: dict[str, str] | list[list[float]] = Field(description="[layers, heads] in [0, 1].")
+    gates: TypedArray | list[list[float]] = Field(description="[layers, heads] in [0, 1].")
     top: int = Field(default=10, ge=1, le=100)
 
 
@@ -267,3 +297,51 @@ class GatesOut(Schema):
     loss_before: list[float | None] = Field(description="Nats per token; None for the first, which nothing predicts.")
     loss_after: list[float | None]
     kl: float = Field(description="KL(ungated || gated) at the last position, nats.")
+
+
+class ModelInfoOut(Schema):
+    """What identifies the model a run was computed on."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    revision: str
+    n_layers: int
+    n_heads: int
+    n_kv_heads: int
+
+
+class ResultOut(Schema):
+    """A run's result. The analysis' own arrays stand beside these names, as typed arrays: `g_plus`, `loss_zero`, ..."""
+
+    model_config = ConfigDict(extra="allow")
+
+    analysis: str
+    schema_version: int
+    params: dict[str, Any]
+    model: ModelInfoOut
+    task: dict[str, Any] | None
+    seeds: list[int]
+    values: dict[str, Any]
+
+
+class FigureOut(Schema):
+    """A plotly figure without its template: GET /theme has both templates once."""
+
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
+
+
+class ThemeOut(Schema):
+    """Plotly templates, light and dark."""
+
+    light: dict[str, Any]
+    dark: dict[str, Any]
+
+
+class SignInIn(Schema):
+    token: str = Field(min_length=1, max_length=1024)
+
+
+class AccessOut(Schema):
+    access: Literal["open", "signed-in", "sign-in-needed"]
