@@ -9,13 +9,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from headscope.core.arrays import decode, encode
 from headscope.core.model import HeadModel, ModelInfo
+from headscope.errors import Invalid
 from headscope.tasks.task import Task
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
@@ -90,6 +92,57 @@ class Result:
     arrays: Arrays
     values: Mapping[str, Any] = field(default_factory=dict)
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON: the fields by name, the arrays beside them as typed arrays (NaN survives)."""
+        taken = sorted(_FIELDS & set(self.arrays))
+        if taken:
+            raise Invalid(
+                f"Arrays can't be called {', '.join(taken)}.",
+                "Rename them: a result has fields of that name.",
+            )
+        return {
+            "analysis": self.analysis,
+            "schema_version": self.schema_version,
+            "params": dict(self.params),
+            "model": asdict(self.model),
+            "task": None if self.task is None else dict(self.task),
+            "seeds": list(self.seeds),
+            "values": dict(self.values),
+            **{name: encode(array) for name, array in self.arrays.items()},
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Result:
+        """The inverse of ``to_json``. ``Invalid`` where a field is missing or an array is malformed."""
+        missing = sorted(_FIELDS - set(content))
+        if missing:
+            raise Invalid(
+                f"The result lacks {', '.join(missing)}.",
+                "Export it again from the run it came from.",
+                code="malformed-result",
+            )
+        try:
+            model = ModelInfo(**content["model"])
+        except TypeError as error:
+            raise Invalid(
+                f"The result's model can't be read: {error}.",
+                "Export it again from the run it came from.",
+                code="malformed-result",
+            ) from error
+        return cls(
+            analysis=content["analysis"],
+            schema_version=content["schema_version"],
+            params=content["params"],
+            model=model,
+            task=content["task"],
+            seeds=tuple(content["seeds"]),
+            values=content["values"],
+            arrays={name: decode(value) for name, value in content.items() if name not in _FIELDS},
+        )
+
+
+_FIELDS = frozenset({"analysis", "schema_version", "params", "model", "task", "seeds", "values"})
+
 
 class Analysis(Protocol, Generic[P]):
     """One folder under ``analyses``, one line in ``ANALYSES``."""
@@ -99,15 +152,29 @@ class Analysis(Protocol, Generic[P]):
     summary: ClassVar[str]
     version: ClassVar[int]
     needs_task: ClassVar[bool]
+    attention: ClassVar[str]
+    """The attention implementation it loads models with; ``eager`` where it reads patterns."""
     params: type[P]
     presets: Mapping[str, Mapping[str, Any]]
 
-    def estimate(self, params: P, model: ModelInfo, task: Task | None) -> Estimate: ...
+    def seeds(self, params: P) -> Sequence[int]:
+        """The seeds of a run, in the order of its arrays' first axis."""
+        ...
 
-    def plan(self, params: P, model: ModelInfo) -> Sequence[Piece]: ...
+    def estimate(self, params: P, model: ModelInfo, task: Task | None) -> Estimate:
+        """Wall seconds and peak bytes, without loading torch."""
+        ...
 
-    def compute(self, piece: Piece, params: P, context: Context) -> Arrays: ...
+    def plan(self, params: P, model: ModelInfo) -> Sequence[Piece]:
+        """The pieces in the order they are computed; the same for the same request, on any machine."""
+        ...
+
+    def compute(self, piece: Piece, params: P, context: Context) -> Arrays:
+        """One piece's arrays. ``context.pieces`` holds those that it ``needs``."""
+        ...
 
     def assemble(
         self, params: P, model: ModelInfo, task: Task | None, pieces: Mapping[str, Arrays]
-    ) -> Result: ...
+    ) -> Result:
+        """All pieces' arrays joined into the result."""
+        ...

@@ -1,0 +1,10 @@
+"""What can be computed about a model's heads: one explicit dict, a folder each. Loads no torch to import."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headscope.analyses.base import Analysis
+from headscope.analyses.chg.compute import CausalHeadGating
+
+ANALYSES: dict[str, Analysis[Any]] = {"chg": CausalHeadGating()}

@@ -1,0 +1,130 @@
+"""Parameters of causal head gating; the defaults are the paper's (arXiv 2505.13737, SCIENCE section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from headscope.analyses.base import Params
+
+
+class ChgParams(Params):
+    """Settings of the fit G0 -> G+, G-. Learning rates fall linearly within a phase; losses are in nats."""
+
+    seeds: int = Field(
+        default=10,
+        ge=1,
+        le=64,
+        title="Seeds",
+        description="Independent fits. A head's share of seeds is the finding, so use several.",
+    )
+    first_seed: int = Field(
+        default=0,
+        ge=0,
+        le=2**31 - 1,
+        title="First seed",
+        description="Seeds count up from here; another start gives disjoint seeds.",
+    )
+    steps: int = Field(
+        default=500,
+        ge=1,
+        le=20_000,
+        title="Updates per phase",
+        description="Optimiser updates in each of the three phases.",
+    )
+    batch_size: int = Field(
+        default=64, ge=1, le=1024, title="Batch size", description="Examples per update and seed."
+    )
+    phase0_lr_start: float = Field(
+        default=0.1,
+        gt=0,
+        le=10,
+        allow_inf_nan=False,
+        title="Phase 0 learning rate, first",
+        description="At phase 0's first update.",
+    )
+    phase0_lr_end: float = Field(
+        default=0.01,
+        gt=0,
+        le=10,
+        allow_inf_nan=False,
+        title="Phase 0 learning rate, last",
+        description="At phase 0's last update.",
+    )
+    lr_start: float = Field(
+        default=0.5,
+        gt=0,
+        le=10,
+        allow_inf_nan=False,
+        title="G+ and G− learning rate, first",
+        description="At their first update.",
+    )
+    lr_end: float = Field(
+        default=0.1,
+        gt=0,
+        le=10,
+        allow_inf_nan=False,
+        title="G+ and G− learning rate, last",
+        description="At their last update.",
+    )
+    regularisation: float = Field(
+        default=0.1,
+        gt=0,
+        le=100,
+        allow_inf_nan=False,
+        title="Push λ",
+        description="How strongly G+ is pushed open and G− shut: λ times the mean clamped logit, in nats.",
+    )
+    clamp: float = Field(
+        default=4.0,
+        gt=0,
+        le=50,
+        allow_inf_nan=False,
+        title="Logit clamp",
+        description="Beyond ± this logit the push stops.",
+    )
+    clip: float = Field(
+        default=1.0,
+        gt=0,
+        le=1e6,
+        allow_inf_nan=False,
+        title="Gradient-norm clip",
+        description="Per seed, before each update.",
+    )
+    shots: int | None = Field(
+        default=None,
+        ge=0,
+        le=64,
+        title="In-context examples",
+        description="Solved examples before each question; the task's own number where unset.",
+    )
+    split_seed: int = Field(
+        default=0, ge=0, le=2**31 - 1, title="Split seed", description="Decides which rows are held out."
+    )
+    n_train: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        title="Training examples, at most",
+        description="All of the training split where unset.",
+    )
+    n_test: int | None = Field(
+        default=256,
+        ge=1,
+        le=1_000_000,
+        title="Held-out examples, at most",
+        description="For log-probability and accuracy after the fit.",
+    )
+    dtype: Literal["float32", "bfloat16", "float64"] = Field(
+        default="float32",
+        title="Precision",
+        description="Of the frozen model. Gates and losses are kept in float32 or better.",
+    )
+
+
+PAPER: Mapping[str, Any] = {"seeds": 10, "steps": 500, "batch_size": 64}
+QUICK: Mapping[str, Any] = {"seeds": 3, "steps": 30, "batch_size": 16, "n_test": 64}
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {"quick": QUICK, "paper": PAPER}

@@ -1,0 +1,147 @@
+"""From what someone asks for to a run's identity: validated, presets filled in, content-addressed.
+
+The id is the first 20 hexadecimal digits of the SHA-256 of the canonical JSON (sorted keys, no spaces) of:
+analysis and its version, all parameters, model name and revision, tokenizer hash, dtype, attention
+implementation, weight processing, and the task's name and content hash. The same request gives the same id;
+the code's version is no part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from headscope.analyses import ANALYSES
+from headscope.analyses.base import Analysis, Params
+from headscope.core.model import ModelInfo
+from headscope.errors import Invalid, NotFound
+from headscope.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run that could be started. ``params`` is complete, plain JSON; ``model.dtype`` is what the run uses."""
+
+    id: str
+    analysis: str
+    version: int
+    title: str
+    model: ModelInfo
+    attention: str
+    task: str | None
+    task_title: str | None
+    task_hash: str | None
+    preset: str | None
+    params: dict[str, Any]
+    seeds: tuple[int, ...]
+
+    @property
+    def parsed(self) -> Params:
+        """The parameters as the analysis' own type."""
+        parsed: Params = find(self.analysis).params.model_validate(self.params)
+        return parsed
+
+
+def find(name: str) -> Analysis[Any]:
+    """The analysis of that name; ``NotFound`` (unknown-analysis) lists those there are."""
+    try:
+        return ANALYSES[name]
+    except KeyError:
+        raise NotFound(
+            f"There is no analysis {name!r}.", f"Known: {', '.join(ANALYSES)}.", code="unknown-analysis"
+        ) from None
+
+
+def resolve(
+    analysis: str,
+    model: ModelInfo,
+    task: Task | None,
+    preset: str | None,
+    params: Mapping[str, Any] | None = None,
+) -> Request:
+    """Validate a request and name it. ``params`` override the preset's; without a preset the defaults hold.
+
+    Raises ``NotFound`` for an unknown analysis, ``Invalid`` for an unknown preset or parameter, a value out of
+    its limits, or a missing task.
+    """
+    chosen = find(analysis)
+    if chosen.needs_task and task is None:
+        raise Invalid(
+            f"{chosen.title} needs a task.",
+            "Name one: `headscope tasks list` shows them.",
+            code="task-missing",
+        )
+    parsed = parse_params(chosen, preset, params or {})
+    full = parsed.model_dump(mode="json")
+    model = replace(model, dtype=full.get("dtype", model.dtype))
+    identity = {
+        "analysis": chosen.name,
+        "version": chosen.version,
+        "params": full,
+        "model": model.name,
+        "revision": model.revision,
+        "tokenizer": model.tokenizer_hash,
+        "dtype": model.dtype,
+        "attention": chosen.attention,
+        "weight_processing": model.weight_processing,
+        "task": task.name if task else None,
+        "task_content": task.content_hash if task else None,
+    }
+    return Request(
+        id=run_id(identity),
+        analysis=chosen.name,
+        version=chosen.version,
+        title=chosen.title,
+        model=model,
+        attention=chosen.attention,
+        task=task.name if task else None,
+        task_title=task.title if task else None,
+        task_hash=task.content_hash if task else None,
+        preset=preset,
+        params=full,
+        seeds=tuple(chosen.seeds(parsed)),
+    )
+
+
+def run_id(identity: Mapping[str, Any]) -> str:
+    """First 20 hexadecimal digits of the SHA-256 of canonical JSON."""
+    canonical = json.dumps(
+        identity, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=True
+    )
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:20]
+
+
+def parse_params(analysis: Analysis[Any], preset: str | None, params: Mapping[str, Any]) -> Params:
+    """The preset's values, then the caller's, checked against the schema."""
+    if preset is not None and preset not in analysis.presets:
+        raise Invalid(
+            f"{analysis.title} has no preset {preset!r}.",
+            f"Known: {', '.join(analysis.presets)}.",
+            code="unknown-preset",
+        )
+    known = analysis.params.model_fields
+    unknown = [name for name in params if name not in known]
+    if unknown:
+        raise Invalid(
+            f"{analysis.title} has no parameter {', '.join(map(repr, unknown))}.",
+            f"Known: {', '.join(known)}.",
+            code="unknown-parameter",
+        )
+    base = analysis.presets[preset] if preset is not None else {}
+    try:
+        parsed: Params = analysis.params.model_validate({**base, **params})
+    except ValidationError as error:
+        raise Invalid(
+            _reasons(error), "Change the parameters named and send again.", code="invalid-parameter"
+        ) from error
+    return parsed
+
+
+def _reasons(error: ValidationError) -> str:
+    first = error.errors()[:5]
+    return " ".join(f"{'.'.join(map(str, e['loc'])) or 'params'}: {e['msg']}." for e in first)

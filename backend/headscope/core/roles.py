@@ -1,0 +1,165 @@
+"""What a head is for, read off its two gates [Causal Head Gating, arXiv 2505.13737, section 3].
+
+1. Scores in [0, 1], per seed and head: facilitation = G-, interference = 1 - G+, irrelevance = G+ (1 - G-).
+2. A head has a role where the score reaches the threshold; the threshold is a view, never a refit.
+3. Over seeds: Always = in every seed, Any = in at least one, and the fraction of seeds.
+
+Axes: seed, layer, head. A seed whose fit failed has NaN gates: it has no role and counts in no share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, UInt8
+
+from headscope.errors import Invalid
+
+Array = np.ndarray[Any, Any]
+
+UNDECIDED, NEEDED, HARMFUL, BOTH, IRRELEVANT = range(5)
+"""Role codes: undecided, needed (facilitating), harmful (interfering), both (ambivalent), doesn't matter."""
+
+ROLE_NAMES = ("undecided", "needed", "harmful", "both", "irrelevant")
+SCORE_NAMES = ("facilitation", "interference", "irrelevance")
+CONDITIONS = ("ungated", "zero", "plus", "minus")
+"""Rows of the held-out arrays: the model as it is, under G0, under G+, under G-."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How widely one score holds. ``always``, ``any`` and ``mean`` are shares of all heads; ``per_head`` is
+    the fraction of seeds [layer, head], ``per_seed`` the share of heads [seed] (NaN where a fit failed).
+    """
+
+    always: float
+    any: float
+    mean: float
+    per_head: Array
+    per_seed: Array
+
+
+@dataclass(frozen=True)
+class Ecdf:
+    """Share of heads at or above each threshold: pooled, in the lowest and the highest seed. All [threshold]."""
+
+    thresholds: Array
+    pooled: Array
+    low: Array
+    high: Array
+
+
+def scores(
+    g_plus: Float[np.ndarray, "seed layer head"], g_minus: Float[np.ndarray, "seed layer head"]
+) -> dict[str, Float[np.ndarray, "seed layer head"]]:
+    """Facilitation, interference and irrelevance in [0, 1]; NaN where a fit failed."""
+    return {"facilitation": g_minus, "interference": 1 - g_plus, "irrelevance": g_plus * (1 - g_minus)}
+
+
+def roles(
+    g_plus: Float[np.ndarray, "seed layer head"],
+    g_minus: Float[np.ndarray, "seed layer head"],
+    threshold: float = 0.5,
+) -> UInt8[np.ndarray, "seed layer head"]:
+    """One role code per seed and head. "Doesn't matter" counts only where neither needed nor harmful does."""
+    needed, harmful, irrelevant = (score >= _valid(threshold) for score in scores(g_plus, g_minus).values())
+    codes = np.select(
+        [needed & harmful, needed, harmful, irrelevant],
+        [BOTH, NEEDED, HARMFUL, IRRELEVANT],
+        default=UNDECIDED,
+    )
+    return codes.astype(np.uint8)
+
+
+def shares(
+    g_plus: Float[np.ndarray, "seed layer head"],
+    g_minus: Float[np.ndarray, "seed layer head"],
+    threshold: float = 0.5,
+) -> dict[str, Shares]:
+    """Always, Any and fractions of each score, by score name. The scores don't exclude one another."""
+    ran = finished(g_plus, g_minus)
+    return {name: _shares(score >= _valid(threshold), ran) for name, score in scores(g_plus, g_minus).items()}
+
+
+def finished(
+    g_plus: Float[np.ndarray, "seed layer head"], g_minus: Float[np.ndarray, "seed layer head"]
+) -> Bool[np.ndarray, " seed"]:
+    """Which seeds have a fit: all their gates are numbers."""
+    return np.asarray(np.isfinite(g_plus).all(axis=(1, 2)) & np.isfinite(g_minus).all(axis=(1, 2)))
+
+
+def ecdf(score: Float[np.ndarray, "seed layer head"], thresholds: Array | None = None) -> Ecdf:
+    """Complementary distribution of a score: the share of heads at or above each of 101 (or the given) thresholds."""
+    steps = np.linspace(0, 1, 101) if thresholds is None else np.asarray(thresholds, dtype=float)
+    flat = score.reshape(len(score), -1)
+    flat = flat[np.isfinite(flat).all(axis=1)]
+    if not len(flat):
+        nothing = np.full(len(steps), np.nan)
+        return Ecdf(steps, nothing, nothing, nothing)
+    per_seed = np.stack([_share_at_or_above(row, steps) for row in flat])
+    return Ecdf(steps, per_seed.mean(axis=0), per_seed.min(axis=0), per_seed.max(axis=0))
+
+
+def quantile_correlation(first: Array, second: Array) -> float:
+    """Likeness of two models, whose heads do not match: Pearson's r of their quantile functions at 101 points.
+
+    NaN where one of them is constant or empty.
+    """
+    points = np.linspace(0, 1, 101)
+    pooled = [values[np.isfinite(values)] for values in (np.asarray(first), np.asarray(second))]
+    if any(not len(values) or np.ptp(values) == 0 for values in pooled):
+        return float("nan")
+    return float(np.corrcoef(*(np.quantile(values, points) for values in pooled))[0, 1])
+
+
+def headline(arrays: Mapping[str, Array], threshold: float = 0.5) -> dict[str, float | None]:
+    """The few numbers that lists show: shares of heads, held-out means over the seeds that finished (or None).
+
+    Reads ``g_plus``, ``g_minus``, ``heldout_accuracy`` and ``heldout_log_probability`` (rows: ``CONDITIONS``).
+    """
+    by_score = shares(arrays["g_plus"], arrays["g_minus"], threshold)
+    numbers = {
+        "always_needed": by_score["facilitation"].always,
+        "any_needed": by_score["facilitation"].any,
+        "always_harmful": by_score["interference"].always,
+        "any_harmful": by_score["interference"].any,
+    }
+    for label, name in (("accuracy", "heldout_accuracy"), ("logp", "heldout_log_probability")):
+        for condition in ("ungated", "plus", "minus"):
+            numbers[f"{label}_{condition}"] = _mean(arrays[name][CONDITIONS.index(condition)])
+    return {name: number if np.isfinite(number) else None for name, number in numbers.items()}
+
+
+def _shares(has: Array, ran: Array) -> Shares:
+    per_seed = np.where(ran, has.mean(axis=(1, 2)), np.nan)
+    if not ran.any():
+        return Shares(float("nan"), float("nan"), float("nan"), np.full(has.shape[1:], np.nan), per_seed)
+    kept = has[ran]
+    return Shares(
+        always=float(kept.all(axis=0).mean()),
+        any=float(kept.any(axis=0).mean()),
+        mean=float(kept.mean()),
+        per_head=kept.mean(axis=0),
+        per_seed=per_seed,
+    )
+
+
+def _share_at_or_above(values: Array, thresholds: Array) -> Array:
+    below = np.searchsorted(np.sort(values), thresholds, side="left")
+    return np.asarray(1 - below / len(values))
+
+
+def _mean(values: Array) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _valid(threshold: float) -> float:
+    if not 0 < threshold <= 1:
+        raise Invalid(
+            f"A threshold of {threshold} tells no heads apart.", "Use a threshold above 0 and up to 1."
+        )
+    return threshold
