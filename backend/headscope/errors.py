@@ -2,17 +2,21 @@
 
 HeadscopeError
 ├── NotFound            404  unknown model, task, analysis, run, share, figure, head
+│   └── Gone            410  a share that was revoked or has expired
 ├── Invalid             422  parameters, rows, files or gates that can't be used
 │   └── TooLarge        413  an upload or a request beyond a stated limit
 ├── Refused             409  possible in principle, not here: memory, a state, an existing name
-├── Forbidden           403  token missing or wrong, host or origin not allowed
+├── Forbidden           403  host or origin not allowed
+│   └── SignInNeeded    401  access token missing or wrong
+├── TooManyAttempts     429  wrong access tokens in a row from one address
 ├── Unavailable         503  no worker, database locked, disk full, model not fetched, port taken
 └── Cancelled           --   a run's owner asked for it to stop
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from http import HTTPStatus
+from typing import Any, ClassVar
 
 
 class HeadscopeError(Exception):
@@ -32,10 +36,26 @@ class HeadscopeError(Exception):
         if code is not None:
             self.code = code
 
+    def problem(self) -> dict[str, Any]:
+        """RFC 9457 problem details: what a response carries and how a run records its error."""
+        return {
+            "type": "about:blank",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "code": self.code,
+            "detail": self.message,
+            "remedy": self.remedy,
+        }
+
 
 class NotFound(HeadscopeError):
     status = 404
     code = "not-found"
+
+
+class Gone(NotFound):
+    status = 410
+    code = "gone"
 
 
 class Invalid(HeadscopeError):
@@ -56,6 +76,16 @@ class Refused(HeadscopeError):
 class Forbidden(HeadscopeError):
     status = 403
     code = "forbidden"
+
+
+class SignInNeeded(Forbidden):
+    status = 401
+    code = "sign-in-needed"
+
+
+class TooManyAttempts(HeadscopeError):
+    status = 429
+    code = "too-many-attempts"
 
 
 class Unavailable(HeadscopeError):
