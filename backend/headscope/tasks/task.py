@@ -6,9 +6,10 @@ their examples from a tokenizer's vocabulary. Both give ``Example``s, which is a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, overload
 
 from headscope.core.tokens import Tokenizer
 
@@ -28,32 +29,114 @@ class Row:
 class Example:
     """A rendered row. ``tokens`` end with the last target token; ``targets`` are the positions in
     ``tokens`` that carry loss (the logits that predict position p stand at p - 1, so p >= 1).
-    ``counterfactual`` are the token ids that would stand at ``targets`` for the wrong answer.
+    ``counterfactual`` are the token ids that would stand there for the wrong answer, from the first
+    target position on; they may be more or fewer than the targets.
     """
 
     tokens: tuple[int, ...]
     targets: tuple[int, ...]
     counterfactual: tuple[int, ...] | None = None
 
+    @property
+    def target_ids(self) -> tuple[int, ...]:
+        """The token ids at the target positions."""
+        return tuple(self.tokens[position] for position in self.targets)
+
+
+@dataclass(frozen=True)
+class Examples(Sequence[Example]):
+    """Examples of one split in their fixed order, and what had to be left out to fit a context.
+
+    ``n_left_out`` rows came before the last example and are longer than the context; the longest of
+    them has ``longest`` tokens (0 where none was left out). They are to be reported, never hidden.
+    """
+
+    items: tuple[Example, ...]
+    n_left_out: int = 0
+    longest: int = 0
+
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Example]: ...
+    def __getitem__(self, index: int | slice) -> Example | Sequence[Example]:
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def chance(self) -> float:
+        """What guessing the most frequent target would get, in [0, 1]; 0 where there are no examples."""
+        counts = Counter(example.target_ids for example in self.items)
+        return max(counts.values()) / len(self.items) if counts else 0.0
+
 
 class Task(Protocol):
     """What analyses and pages ask of a task."""
 
-    name: str
-    title: str
-    description: str
-    source: str
-    licence: str
-    kind: Literal["text", "generated"]
-    origin: Literal["built-in", "yours"]
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def licence(self) -> str: ...
+    @property
+    def kind(self) -> Literal["text", "generated"]: ...
+    @property
+    def origin(self) -> Literal["built-in", "yours"]: ...
+    @property
+    def n_rows(self) -> int | None:
+        """Distinct rows; None where they are generated."""
+        ...
+
+    @property
+    def template(self) -> str | None:
+        """How a row becomes text, e.g. ``Q: {prompt}\\nA: {target}``; None where there is no text."""
+        ...
+
+    @property
+    def shots(self) -> int:
+        """In-context examples before the question, where none are asked for otherwise."""
+        ...
+
+    @property
+    def targets(self) -> str:
+        """What carries loss, in words."""
+        ...
+
+    @property
+    def judged(self) -> Literal["top", "pair"]:
+        """How an answer counts as right: its tokens are the most likely ones of the vocabulary, or (many
+        answers would be right) the target is more likely than the counterfactual."""
+        ...
 
     @property
     def content_hash(self) -> str:
         """SHA-256 over all that decides the examples; part of a run's identity."""
         ...
 
+    def sizes(self, *, seed: int = 0) -> tuple[int, int]:
+        """Rows in the training and in the test split, before any is left out."""
+        ...
+
     def examples(
-        self, tokenizer: Tokenizer, split: Split, *, limit: int | None = None, seed: int = 0, shots: int | None = None
-    ) -> Sequence[Example]:
-        """Examples of one split, in a fixed order for a seed; in-context examples come from the training split only."""
+        self,
+        tokenizer: Tokenizer,
+        split: Split,
+        *,
+        limit: int | None = None,
+        seed: int = 0,
+        shots: int | None = None,
+        n_ctx: int | None = None,
+    ) -> Examples:
+        """Examples of one split, in a fixed order for a seed; in-context examples come from the training split only.
+
+        ``limit`` stops after so many. Rows longer than ``n_ctx`` tokens are left out and counted;
+        ``Invalid`` where nothing is left, or where a target tokenises to nothing.
+        """
         ...
