@@ -15,10 +15,10 @@ from jaxtyping import install_import_hook
 install_import_hook(["headscope.core", "headscope.analyses"], "beartype.beartype")
 
 import pytest
-from services.chromium import find_chromium
-from services.postgres import PostgresServer
 
 from headscope.settings import Settings
+from services.chromium import find_chromium
+from services.postgres import PostgresServer
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import psycopg
-from services.postgres import PostgresServer
 
 from headscope.settings import Settings
+from services.postgres import PostgresServer
 
 
 def test_each_test_has_an_empty_database_of_its_own(settings: Settings) -> None:

@@ -1,0 +1,63 @@
+# make run  - install what is missing, start Headscope, open the atlas     (Python 3.11+, nothing else)
+# make test - everything the CI runs: check, front-end tests, Python tests, a real Postgres and browser
+# `make help` lists the rest. PYTHON=python3.12 picks an interpreter.
+
+PYTHON ?= python3
+BIN := .venv/bin
+NPM := $(BIN)/npm --prefix frontend
+FRONTEND := $(shell find frontend hatch_build.py -path '*/node_modules' -prune -o -type f -print 2>/dev/null)
+SOURCES := pyproject.toml constraints.txt $(FRONTEND)
+export WANDB_MODE = disabled
+
+.PHONY: run test check format client bench figures clean help
+
+run: .venv/installed ## install what is missing, fetch SmolLM2 once (93 MB), start Headscope, open the atlas
+	@$(BIN)/headscope models fetch smollm2-135m || echo "Going on without SmolLM2-135M: its shipped results still show."
+	@$(BIN)/headscope serve --open
+
+test: .venv/installed-dev check ## check, front-end tests, Python tests on SQLite and Postgres, real Chromium
+	@PYTHONPATH=tests $(BIN)/python -m services.chromium
+	$(NPM) test
+	$(BIN)/pytest
+
+check: .venv/installed-dev ## lint, types, layers, generated types in step, docs complete
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tests/house/openapi.py --check
+	$(NPM) run --silent types:check
+	$(NPM) run --silent lint
+	$(BIN)/python tests/house/docs.py
+
+format: .venv/installed-dev ## let ruff and biome put the code in order
+	$(BIN)/ruff check --fix && $(BIN)/ruff format && $(NPM) run format
+
+client: .venv/installed-dev ## write frontend/openapi.json and the TypeScript types from the API
+	$(BIN)/python tests/house/openapi.py --write && $(NPM) run types
+
+bench: .venv/installed-dev ## the measured promises: import and start time, quick runs, figure sizes
+	$(BIN)/pytest tests/bench -s -m bench
+
+figures: .venv/installed-dev ## redraw the figures that snapshot tests compare with
+	HEADSCOPE_UPDATE_GOLDEN=1 $(BIN)/pytest tests/figures
+
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit("Headscope needs Python 3.11 or later: make run PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/pip $(SOURCES)
+	@echo "Installing Headscope into .venv (PyTorch and the front end are built in; a few minutes the first time)"
+	$(BIN)/pip install -q -c constraints.txt -e .
+	@touch $@
+
+.venv/installed-dev: .venv/bin/pip $(SOURCES)
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
+	$(NPM) ci --silent --no-audit --no-fund
+	@touch .venv/installed $@
+
+clean: ## remove everything that make made
+	rm -rf .venv build dist frontend/node_modules backend/headscope/web/static
+
+help:
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
