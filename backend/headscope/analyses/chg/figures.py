@@ -1,0 +1,257 @@
+"""What causal head gating draws. Each function takes a result and a view and gives a figure with title and reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from headscope.analyses.base import Result
+from headscope.analyses.chg import tables
+from headscope.core import roles as gates
+from headscope.figures import curves, head_grid
+from headscope.figures.theme import ROLE_LABELS, Figure, Palette
+from headscope.figures.view import View
+
+Array = np.ndarray[Any, Any]
+
+LANES = ("as it is", "no push (G0)", "harmful shut (G+)", "only needed open (G−)")
+"""Words for core.roles.CONDITIONS."""
+
+_READINGS = {
+    "every": "Each cell is one head; its stripes are the seeds. A solid cell plays its role in every fit, a striped one "
+    "only in some: the rest of the circuit can take over.",
+    "always": "A head has a colour only where every seed gave it that role; an empty cell means that the seeds disagree.",
+    "any": "A head has the colour of any role that some seed gave it; violet means needed in one seed and harmful in "
+    "another, or both at once.",
+}
+_GROUPS = " Brackets join heads that share keys and values."
+
+_SCORES = {
+    "facilitation": (
+        "How needed is each head?",
+        "G−: how far the head stays open although it is pushed shut",
+    ),
+    "interference": ("How harmful is each head?", "1 − G+: how far it stays shut although it is pushed open"),
+    "irrelevance": ("How little does it matter?", "G+ (1 − G−): how far it goes wherever it is pushed"),
+}
+_STATISTICS = {"every": "mean over the seeds", "always": "lowest of the seeds", "any": "highest of the seeds"}
+
+
+def role_grid(result: Result, view: View) -> Figure:
+    """Which heads the task needs, which harm it, and how sure the seeds are."""
+    g_plus, g_minus = result.arrays["g_plus"], result.arrays["g_minus"]
+    codes = gates.roles(g_plus, g_minus, view.threshold)
+    ran = gates.finished(g_plus, g_minus)
+    figure = head_grid.roles(codes, ran, view.mode, view.colours, _group(result))
+    reading = _READINGS[view.mode] + (_GROUPS if _group(result) > 1 else "")
+    return _titled(
+        figure,
+        "What each head does for the task",
+        reading,
+        threshold=view.threshold,
+        mode=view.mode,
+        failed_seeds=int((~ran).sum()),
+    )
+
+
+def score_map(name: str) -> Callable[[Result, View], Figure]:
+    """The map of one score: its mean over seeds, or in the modes always and any its lowest or highest seed."""
+
+    def draw(result: Result, view: View) -> Figure:
+        score = gates.scores(result.arrays["g_plus"], result.arrays["g_minus"])[name]
+        values = tables.over_seeds(score, view.mode)
+        figure = head_grid.magnitudes(values, view.colours, name=name, group=_group(result))
+        title, meaning = _SCORES[name]
+        reading = f"{meaning}; {_STATISTICS[view.mode]}, from 0 to 1."
+        return _titled(figure, title, reading, score=name, statistic=_STATISTICS[view.mode], mode=view.mode)
+
+    return draw
+
+
+def ecdf(result: Result, view: View) -> Figure:
+    """The share of heads that reach a score, seeds pooled, with the lowest and highest seed as a band."""
+    traces: list[dict[str, Any]] = []
+    for name, colour, word in _score_lines(view.colours):
+        curve = gates.ecdf(gates.scores(result.arrays["g_plus"], result.arrays["g_minus"])[name])
+        percent = [100 * part for part in (curve.pooled, curve.low, curve.high)]
+        traces += [
+            curves.band(curve.thresholds, percent[1], percent[2], colour, name),
+            curves.line(
+                curve.thresholds,
+                percent[0],
+                colour,
+                word,
+                legendgroup=name,
+                hovertemplate="%{y:.1f} % of heads at %{x:.2f} or more<extra></extra>",
+            ),
+        ]
+    layout = {
+        "height": 280,
+        "xaxis": {"range": [0, 1], "title": {"text": "score"}, "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+        "yaxis": {"range": [0, 101], "title": {"text": "% of heads"}, "tickvals": [0, 25, 50, 75, 100]},
+        "margin": {"l": 52, "r": 16, "t": 34, "b": 44},
+        "shapes": [curves.rule(view.threshold, view.colours)],
+    }
+    reading = (
+        "Read a line at a score to see how many heads reach it; the band runs from the lowest to the highest seed, "
+        "the dotted line is the threshold."
+    )
+    figure = {"data": traces, "layout": layout}
+    return _titled(figure, "How many heads have a score this high?", reading, threshold=view.threshold)
+
+
+def loss(result: Result, view: View) -> Figure:
+    """Loss while the gates were fitted: G+ and G− both go on where phase 0 ended."""
+    colours = view.colours
+    phases = (
+        ("loss_zero", "phase 0, no push", colours.muted, 0),
+        ("loss_plus", "G+, pushed open", colours.harmful, 1),
+        ("loss_minus", "G−, pushed shut", colours.needed, 1),
+    )
+    traces: list[dict[str, Any]] = []
+    pooled = 1
+    for key, word, colour, after in phases:
+        ends, thin, pooled = curves.thinned(result.arrays[key])
+        x = ends + after * result.arrays["loss_zero"].shape[1]
+        mean = tables.quietly(np.nanmean, thin, axis=0)
+        hover = f"{word}<br>update %{{x}}: %{{y:.3f}} nats<extra></extra>"
+        traces += [
+            curves.threads(x, thin, colour, key),
+            curves.line(x, mean, colour, word, legendgroup=key, hovertemplate=hover),
+        ]
+    layout = {
+        "height": 280,
+        "xaxis": {"title": {"text": "update"}, "rangemode": "tozero"},
+        "yaxis": {"title": {"text": "loss on the targets, nats"}, "rangemode": "tozero"},
+        "margin": {"l": 52, "r": 16, "t": 34, "b": 44},
+        "shapes": [curves.rule(result.arrays["loss_zero"].shape[1], colours)],
+    }
+    reading = "Thin lines are seeds, thick ones their mean; both pushes start from the gates that phase 0 ended with."
+    if pooled > 1:
+        reading += f" Each point is the mean of {pooled} updates."
+    figure = {"data": traces, "layout": layout}
+    return _titled(figure, "Loss while the gates were fitted", reading, updates_per_point=pooled)
+
+
+def heldout(result: Result, view: View) -> Figure:
+    """Held-out accuracy and log-probability of the model as it is and under its gates, a dot for each seed."""
+    colours = view.colours
+    lane_colours = (colours.muted, colours.muted, colours.harmful, colours.needed)
+    accuracy, log_probability = (
+        result.arrays["heldout_accuracy"] * 100,
+        result.arrays["heldout_log_probability"],
+    )
+    traces: list[dict[str, Any]] = []
+    for axis, values, unit in (("x", accuracy, "%{x:.1f} %"), ("x2", log_probability, "%{x:.3f} nats")):
+        for lane, colour in enumerate(lane_colours):
+            spread = np.linspace(-0.16, 0.16, len(result.seeds)) if len(result.seeds) > 1 else np.zeros(1)
+            hover = f"{LANES[lane]}: {unit}<extra></extra>"
+            traces.append(
+                curves.dots(values[lane], lane + spread, colour, LANES[lane], xaxis=axis, hovertemplate=hover)
+            )
+        means = tables.quietly(np.nanmean, values, axis=1)
+        traces.append(_means(means, colours, axis, unit))
+    n_test = result.values.get("n_test")
+    lanes = {"range": [3.5, -0.6], "tickvals": [0, 1, 2, 3], "ticktext": list(LANES), "showgrid": False}
+    layout = {
+        "height": 260,
+        "xaxis": {
+            "domain": [0, 0.47],
+            "range": [0, 102],
+            "showgrid": True,
+            "title": {"text": "accuracy, %"},
+        },
+        "xaxis2": {
+            "domain": [0.53, 1],
+            "anchor": "y",
+            "showgrid": True,
+            "nticks": 5,
+            "title": {"text": "log-probability of the target, nats"},
+        },
+        "yaxis": {**lanes, "ticklen": 6, "ticks": "outside", "tickcolor": "rgba(0,0,0,0)"},
+        "margin": {"l": 150, "r": 16, "t": 12, "b": 44},
+    }
+    held = f"{n_test} examples the fit never saw" if n_test else "examples the fit never saw"
+    reading = f"On {held}: each dot is a seed, the bar their mean. Right is better in both."
+    return _titled(
+        {"data": traces, "layout": layout}, "Does it hold on new examples?", reading, n_test=n_test
+    )
+
+
+def layers(result: Result, view: View) -> Figure:
+    """How the roles change through the layers: shares of seeds x heads."""
+    shares = tables.layer_shares(result, view.threshold)
+    x = np.arange(result.model.n_layers)
+    traces = [
+        curves.bars(x, 100 * shares[role], view.colours, role, ROLE_LABELS[role])
+        | {"hovertemplate": "layer %{x}: %{y:.0f} % " + ROLE_LABELS[role] + "<extra></extra>"}
+        for role in ("needed", "both", "harmful", "undecided", "irrelevant")
+    ]
+    layout = {
+        "height": 280,
+        "barmode": "stack",
+        "bargap": 0.14,
+        "xaxis": {"title": {"text": "layer"}, "range": [-0.6, len(x) - 0.4]}
+        | ({"tickvals": x.tolist()} if len(x) <= 12 else {"dtick": 5}),
+        "yaxis": {
+            "range": [0, 100],
+            "title": {"text": "% of seeds × heads"},
+            "tickvals": [0, 25, 50, 75, 100],
+        },
+        "margin": {"l": 52, "r": 16, "t": 34, "b": 44},
+    }
+    reading = "Each bar is a layer: the share of its heads, over all seeds, that has each role."
+    figure = {"data": traces, "layout": layout}
+    return _titled(figure, "Roles through the layers", reading, threshold=view.threshold)
+
+
+FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+    "roles": role_grid,
+    "facilitation": score_map("facilitation"),
+    "interference": score_map("interference"),
+    "irrelevance": score_map("irrelevance"),
+    "ecdf": ecdf,
+    "layers": layers,
+    "heldout": heldout,
+    "loss": loss,
+}
+
+TABLES = tables.TABLES
+
+
+def _group(result: Result) -> int:
+    return result.model.n_heads // result.model.n_kv_heads
+
+
+def _score_lines(colours: Palette) -> tuple[tuple[str, str, str], ...]:
+    return (
+        ("facilitation", colours.needed, "needed (facilitation)"),
+        ("interference", colours.harmful, "harmful (interference)"),
+        ("irrelevance", colours.muted, "doesn’t matter (irrelevance)"),
+    )
+
+
+def _means(means: Array, colours: Palette, axis: str, unit: str) -> dict[str, Any]:
+    number = "%{x:.0f} %" if "%}" not in unit and unit.endswith("%") else "%{x:.2f}"
+    return curves.dots(
+        means,
+        np.arange(4),
+        colours.ink,
+        "mean",
+        xaxis=axis,
+        mode="markers+text",
+        texttemplate=number,
+        textposition="top center",
+        textfont={"size": 11, "color": colours.ink},
+        marker={"symbol": "line-ns", "size": 18, "line": {"width": 2, "color": colours.ink}},
+        hovertemplate=f"mean: {unit}<extra></extra>",
+        cliponaxis=False,
+    )
+
+
+def _titled(figure: Figure, title: str, reading: str, **more: Any) -> Figure:
+    layout = figure["layout"]
+    meta = {**layout.get("meta", {}), "title": title, "reading": reading, **more}
+    return {**figure, "layout": {**layout, "meta": meta}}

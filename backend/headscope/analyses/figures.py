@@ -1,0 +1,49 @@
+"""A result's figures and their table twins, by name. The page, the export, the notebook and the tests call these two.
+
+A figure is plotly JSON without template (``headscope.figures.theme.theme()`` has both); arrays are typed; ``layout.meta``
+holds ``reading``, a sentence that says how to read it, and ``title``. The table twin carries the same content as numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from headscope.analyses.base import Result
+from headscope.analyses.chg import figures as chg
+from headscope.errors import NotFound
+from headscope.figures.theme import Figure
+from headscope.figures.view import View, view
+
+Draw = Callable[[Result, View], Figure]
+Table = dict[str, Any]
+"""``{"columns": [{"name", "title", "unit"}], "rows": [[...]]}``; a number that isn't there is None."""
+
+FIGURES: Mapping[str, Mapping[str, Draw]] = {"chg": chg.FIGURES}
+TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {"chg": chg.TABLES}
+
+
+def names(analysis: str) -> list[str]:
+    """The figures of an analysis in the order of its page."""
+    return list(FIGURES[analysis])
+
+
+def build(
+    result: Result, name: str, threshold: float = 0.5, mode: str = "every", theme: str = "light"
+) -> Figure:
+    """One figure. ``NotFound`` (unknown-figure) lists those there are; ``Invalid`` for a view that can't be."""
+    return _find(FIGURES, result, name)(result, view(threshold, mode, theme))
+
+
+def table(result: Result, name: str, threshold: float = 0.5, mode: str = "every") -> Table:
+    """The same content as numbers, at full resolution."""
+    return _find(TABLES, result, name)(result, view(threshold, mode))
+
+
+def _find(known: Mapping[str, Mapping[str, Any]], result: Result, name: str) -> Any:
+    figures = known[result.analysis]
+    if name not in figures:
+        raise NotFound(
+            f"There is no figure {name!r}.", f"Known: {', '.join(figures)}.", code="unknown-figure"
+        )
+    return figures[name]

@@ -1,0 +1,142 @@
+"""How figures look: two palettes and the two plotly templates made of them. Sent once; figures travel without.
+
+Every colour in a figure is a palette value, and the values of one palette are distinct: a page may repaint a figure by
+replacing them one for one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from headscope.core.roles import ROLE_NAMES
+from headscope.errors import Invalid
+
+ThemeName = Literal["light", "dark"]
+Figure = dict[str, Any]
+
+FONT = "Inter, 'Inter Variable', system-ui, -apple-system, 'Segoe UI', sans-serif"
+CLEAR = "rgba(0,0,0,0)"
+
+ROLE_LABELS = {
+    "needed": "needed",
+    "both": "both",
+    "undecided": "undecided",
+    "irrelevant": "doesn’t matter",
+    "harmful": "harmful",
+}
+"""Words of the page for core.roles' names, in the order in which stripes are sorted."""
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours of one theme as hexadecimal strings; ``scale`` runs from nothing to most."""
+
+    page: str
+    panel: str
+    line: str
+    ink: str
+    muted: str
+    needed: str
+    harmful: str
+    both: str
+    irrelevant: str
+    scale: tuple[str, ...]
+
+    def role(self, name: str) -> str:
+        """The colour of one of core.roles' names; undecided is clear, so that the panel shows through."""
+        return CLEAR if name == "undecided" else str(getattr(self, name))
+
+
+PALETTES: dict[ThemeName, Palette] = {
+    "light": Palette(
+        page="#fbfaf7",
+        panel="#ffffff",
+        line="#e4e2dc",
+        ink="#1c1d21",
+        muted="#6b6a72",
+        needed="#1f77b4",
+        harmful="#d1495b",
+        both="#8e6bbf",
+        irrelevant="#e3e1db",
+        scale=("#f4f6f9", "#c6dbec", "#7db0d8", "#2f7ebc", "#0b4377"),
+    ),
+    "dark": Palette(
+        page="#14161a",
+        panel="#1b1e24",
+        line="#2b2f37",
+        ink="#ecebe7",
+        muted="#9a9ca5",
+        needed="#58a6e0",
+        harmful="#ee7c86",
+        both="#b79ae0",
+        irrelevant="#343840",
+        scale=("#23272f", "#25435f", "#2f6c9e", "#5aa5df", "#c8e4fb"),
+    ),
+}
+
+
+def palette(theme: str) -> Palette:
+    """``Invalid`` (unknown-theme) for anything but light and dark."""
+    for name, colours in PALETTES.items():
+        if name == theme:
+            return colours
+    raise Invalid(f"There is no theme {theme!r}.", "Use light or dark.", code="unknown-theme")
+
+
+def role_scale(colours: Palette) -> list[list[Any]]:
+    """A discrete colour scale for role codes 0-4 with ``zmin`` -0.5 and ``zmax`` 5.5; code 5 is a gap and clear."""
+    steps = [colours.role(name) for name in ROLE_NAMES] + [CLEAR]
+    return [[(code + side) / len(steps), colour] for code, colour in enumerate(steps) for side in (0, 1)]
+
+
+def magnitude_scale(colours: Palette) -> list[list[Any]]:
+    """The one sequential scale: nothing to most."""
+    last = len(colours.scale) - 1
+    return [[index / last, colour] for index, colour in enumerate(colours.scale)]
+
+
+def theme() -> dict[str, dict[str, Any]]:
+    """Both themes as they are sent to a page: ``{"light": {"template", "palette"}, "dark": ...}``."""
+    return {
+        name: {"template": template(colours), "palette": asdict(colours)}
+        for name, colours in PALETTES.items()
+    }
+
+
+def template(colours: Palette) -> dict[str, Any]:
+    """A plotly template: quiet axes, horizontal gridlines only, Inter with tabular figures."""
+    axis = {
+        "gridcolor": colours.line,
+        "linecolor": colours.line,
+        "zeroline": False,
+        "automargin": True,
+        "tickfont": {"color": colours.muted, "size": 12},
+        "title": {"font": {"color": colours.muted, "size": 12}, "standoff": 8},
+    }
+    layout = {
+        "font": {"family": FONT, "size": 13, "color": colours.ink},
+        "paper_bgcolor": colours.panel,
+        "plot_bgcolor": colours.panel,
+        "colorway": [colours.needed, colours.harmful, colours.both, colours.muted],
+        "xaxis": {**axis, "showgrid": False},
+        "yaxis": axis,
+        "margin": {"l": 48, "r": 16, "t": 12, "b": 44},
+        "hovermode": "closest",
+        "hoverlabel": {
+            "bgcolor": colours.panel,
+            "bordercolor": colours.line,
+            "font": {"family": FONT, "size": 12, "color": colours.ink},
+        },
+        "legend": {
+            "font": {"color": colours.muted, "size": 12},
+            "orientation": "h",
+            "x": 0,
+            "y": 1.02,
+            "yanchor": "bottom",
+        },
+        "annotationdefaults": {"font": {"color": colours.muted, "size": 12}, "showarrow": False},
+        "separators": ".\u202f",
+    }
+    colorbar = {"outlinewidth": 0, "thickness": 8, "tickfont": {"color": colours.muted, "size": 11}}
+    return {"layout": layout, "data": {"heatmap": [{"colorbar": colorbar}]}}
