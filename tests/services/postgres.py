@@ -107,10 +107,17 @@ class PostgresServer:
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
-            [self.home / "bin" / program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            check=False, user=self.user, group=self._group(), extra_groups=[] if self.user else None,
-            cwd=self.folder, env={**os.environ, "HOME": str(self.folder), "LC_ALL": "C.UTF-8"},
-        )  # fmt: skip
+            [self.home / "bin" / program, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            user=self.user,
+            group=self._group(),
+            extra_groups=[] if self.user else None,
+            cwd=self.folder,
+            env={**os.environ, "HOME": str(self.folder), "LC_ALL": "C.UTF-8"},
+        )
         if done.returncode != 0:
             raise RuntimeError(f"{program} failed:\n{done.stdout}{done.stderr}")
 
