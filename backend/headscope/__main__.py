@@ -1,0 +1,5 @@
+"""``python -m headscope`` is ``headscope``."""
+
+from headscope.cli import app
+
+app()

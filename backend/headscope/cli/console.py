@@ -1,0 +1,96 @@
+"""How commands speak: results to stdout, everything else to stderr, errors as a message and a remedy."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from headscope.errors import HeadscopeError
+    from headscope.settings import Settings
+
+FAILED = 1
+BAD_INPUT = 2
+CANCELLED = 130
+
+
+class Commands(TyperGroup):
+    """The top group: what a command raises on purpose becomes two lines and an exit code, never a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for; see the module for the exit codes."""
+        from headscope.errors import Cancelled, HeadscopeError
+
+        try:
+            return super().invoke(ctx)
+        except Cancelled as error:
+            fail(error, CANCELLED)
+        except HeadscopeError as error:
+            fail(error)
+        except KeyboardInterrupt:
+            err_console().print("Stopped.")
+            raise typer.Exit(CANCELLED) from None
+
+
+def err_console() -> Console:
+    """Where notes and progress go."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def out_console() -> Console:
+    """Where results go."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def fail(error: HeadscopeError, code: int | None = None) -> NoReturn:
+    """Say what is wrong and what to do, and leave: 2 where the request is at fault, else 1."""
+    from headscope.errors import Invalid, NotFound, Refused
+
+    err = err_console()
+    err.print(f"[bold red]Error:[/] {_plain(error.message)}", soft_wrap=True)
+    if error.remedy:
+        err.print(_plain(error.remedy), soft_wrap=True)
+    asked_wrongly = isinstance(error, Invalid | NotFound | Refused)
+    raise typer.Exit(code if code is not None else BAD_INPUT if asked_wrongly else FAILED)
+
+
+def settings(**overrides: Any) -> Settings:
+    """Settings from ``HEADSCOPE_*`` variables; options that were given win. ``Invalid`` names a bad variable."""
+    from pydantic import ValidationError
+
+    from headscope.errors import Invalid
+    from headscope.settings import Settings
+
+    given = {name: value for name, value in overrides.items() if value is not None}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "HEADSCOPE_" + "_".join(str(part) for part in first["loc"][:1]).upper()
+        raise Invalid(
+            f"{name} can't be used: {first['msg']}.",
+            "Correct the variable or option; docs/operations.md lists them all.",
+            code="bad-setting",
+        ) from None
+
+
+def write_json(value: Any) -> None:
+    """A result for programs, on stdout."""
+    json.dump(value, sys.stdout, indent=2, default=str)
+    sys.stdout.write("\n")
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

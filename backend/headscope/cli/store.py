@@ -1,0 +1,26 @@
+"""The database as commands use it: folders made, tables brought up to date, then opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headscope.settings import Settings
+    from headscope.store.session import Store
+
+
+def open_store(settings: Settings) -> Store:
+    """Open the database that the settings name; raises ``Unavailable`` where it or its folder can't be had."""
+    from headscope.errors import Unavailable
+    from headscope.store import migrate, session
+
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(
+            f"The data folder {settings.data_dir} can't be made: {error.strerror}.",
+            "Set HEADSCOPE_DATA_DIR to a folder that you may write to.",
+            code="data-folder",
+        ) from error
+    migrate.upgrade(settings)
+    return session.open_store(settings)
