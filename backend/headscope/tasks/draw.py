@@ -14,7 +14,7 @@ _BLOCK = 64
 
 
 def ordered(key: str, items: Sequence[str]) -> list[int]:
-    """Indices of items in a random order for the key. Where an item stands depends on no other item but by rank."""
+    """Indices of items in a random order for the key; an item more leaves the order of the others as it is."""
     digests = [sha256(f"{key}\0{item}".encode()).digest() for item in items]
     return sorted(range(len(items)), key=lambda index: digests[index])
 
@@ -30,7 +30,7 @@ def numbers(key: str, below: int) -> Iterator[int]:
 
 
 def distinct(key: str, below: int, count: int) -> list[int]:
-    """``count`` different integers in [0, below), in random order; a longer draw begins with the shorter one."""
+    """``count`` different integers in [0, below) in random order; a longer draw begins with the shorter."""
     if count > below:
         raise ValueError(f"can't draw {count} different numbers below {below}")
     return list(islice(_first_seen(numbers(key, below)), count)) if count else []

@@ -76,19 +76,40 @@ class Task(Protocol):
     """What analyses and pages ask of a task."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """How it is called in URLs and commands."""
+        ...
+
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """How it is called on pages."""
+        ...
+
     @property
-    def description(self) -> str: ...
+    def description(self) -> str:
+        """What is asked, with an example."""
+        ...
+
     @property
-    def source(self) -> str: ...
+    def source(self) -> str:
+        """Where the rows are from, with the attribution that their licence asks for."""
+        ...
+
     @property
-    def licence(self) -> str: ...
+    def licence(self) -> str:
+        """The licence of the rows."""
+        ...
+
     @property
-    def kind(self) -> Literal["text", "generated"]: ...
+    def kind(self) -> Literal["text", "generated"]:
+        """Rows of text, or drawn from the vocabulary."""
+        ...
+
     @property
-    def origin(self) -> Literal["built-in", "yours"]: ...
+    def origin(self) -> Literal["built-in", "yours"]:
+        """Whether it ships or was uploaded."""
+        ...
+
     @property
     def n_rows(self) -> int | None:
         """Distinct rows; None where they are generated."""
@@ -134,7 +155,7 @@ class Task(Protocol):
         shots: int | None = None,
         n_ctx: int | None = None,
     ) -> Examples:
-        """Examples of one split, in a fixed order for a seed; in-context examples come from the training split only.
+        """Examples of one split, in a fixed order for a seed; in-context ones are of the training split only.
 
         ``limit`` stops after so many. Rows longer than ``n_ctx`` tokens are left out and counted;
         ``Invalid`` where nothing is left, or where a target tokenises to nothing.

@@ -1,0 +1,147 @@
+"""The tasks that ship: the paper's, agreement from BLiMP, worked problems, and the generated ones.
+
+Rows lie in ``data/`` with their licences; data/README.md says where each file is from and how it was made.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from headscope.tasks.generated import InductionTask, RuleTask
+from headscope.tasks.task import Row, Task
+from headscope.tasks.template import CONTINUATION, LONG_QUESTION, QUESTION
+from headscope.tasks.text import TextTask
+
+_FUNCTION_VECTORS = "ericwtodd/function_vectors, dataset_files/abstractive (Todd et al. 2024)"
+_COMMONSENSE = f"CommonsenseQA (Talmor et al. 2019), by way of {_FUNCTION_VECTORS}"
+_BLIMP = "alexwarstadt/blimp (Warstadt et al. 2020)"
+_MIT = "MIT"
+_CC_BY = "CC-BY 4.0, © the authors of BLiMP"
+
+_PAIRS = (
+    ("singular-plural", "Singular to plural", "The plural of an English noun: wallet, wallets."),
+    ("present-past", "Present to past", "The past tense of an English verb: adapt, adapted."),
+    ("capitalize", "Capitalize", "The same word with a capital first letter: emu, Emu."),
+    ("country-capital", "Country to capital", "The capital of a country: Albania, Tirana."),
+    ("antonym", "Antonym", "A word of opposite meaning: true, false."),
+    ("english-french", "English to French", "The French word for an English one: those, ceux."),
+)
+
+
+@cache
+def builtin_tasks() -> MappingProxyType[str, Task]:
+    """All built-in tasks by name, in the order in which they are shown."""
+    tasks: list[Task] = [*_generated(), *_word_pairs(), *_questions(), *_agreement()]
+    return MappingProxyType({task.name: task for task in tasks})
+
+
+def _rows(name: str) -> tuple[Row, ...]:
+    packed = (files("headscope.tasks") / "data" / f"{name}.jsonl.gz").read_bytes()
+    return tuple(Row(**json.loads(line)) for line in gzip.decompress(packed).splitlines())
+
+
+def _word_pairs() -> list[TextTask]:
+    return [
+        TextTask(
+            name,
+            title,
+            _rows(name),
+            description,
+            source=_FUNCTION_VECTORS,
+            licence=_MIT,
+            template=QUESTION,
+            targets="The answer's tokens, with the space before it.",
+            origin="built-in",
+        )
+        for name, title, description in _PAIRS
+    ]
+
+
+def _questions() -> list[TextTask]:
+    return [
+        TextTask(
+            "commonsense-qa",
+            "CommonsenseQA",
+            _rows("commonsense-qa"),
+            "A question of everyday knowledge with five lettered options.",
+            source=_COMMONSENSE,
+            licence=_MIT,
+            template=LONG_QUESTION,
+            targets="The letter of the right option.",
+            origin="built-in",
+        ),
+        TextTask(
+            "gsm8k",
+            "Grade-school math",
+            _rows("gsm8k"),
+            "A word problem with its worked solution; a few hundred tokens with one in-context example.",
+            source="openai/grade-school-math, GSM8K (Cobbe et al. 2021)",
+            licence=_MIT,
+            template=LONG_QUESTION,
+            targets="The whole worked solution and the final answer after ####.",
+            origin="built-in",
+        ),
+    ]
+
+
+def _agreement() -> list[TextTask]:
+    subject_verb = TextTask(
+        "subject-verb-agreement",
+        "Subject-verb agreement",
+        _rows("subject-verb-agreement"),
+        "The verb that agrees with the sentence's subject, also across a distracting noun: "
+        "“The sketch of those trucks” goes on with “hasn't”, not “haven't”.",
+        source=f"{_BLIMP}: four subject-verb agreement paradigms",
+        licence=_CC_BY,
+        template=CONTINUATION,
+        separator="\n",
+        shots=0,
+        targets="The verb; right where it is likelier than the form that doesn't agree.",
+        judged="pair",
+        origin="built-in",
+    )
+    anaphor = TextTask(
+        "anaphor-agreement",
+        "Anaphor agreement",
+        _rows("anaphor-agreement"),
+        "The reflexive pronoun that agrees with its antecedent in gender or number: "
+        "“These patients do respect” goes on with “themselves”, not “himself”.",
+        source=f"{_BLIMP}: anaphor gender and number agreement",
+        licence=_CC_BY,
+        template=CONTINUATION,
+        separator="\n",
+        shots=0,
+        targets="The pronoun; right where it is likelier than the one that doesn't agree.",
+        judged="pair",
+        origin="built-in",
+    )
+    return [subject_verb, anaphor]
+
+
+def _generated() -> list[Task]:
+    induction = InductionTask(
+        "induction",
+        "Induction on random tokens",
+        "24 random tokens, then the same 24 again: only copying from the first copy can predict the second.",
+        source="Drawn from the model's vocabulary (Elhage et al. 2021; Olsson et al. 2022)",
+        licence=_MIT,
+        targets="The second copy but for its first token.",
+    )
+    return [induction, _rule("ABA", "first"), _rule("ABB", "second")]
+
+
+def _rule(rule: str, which: str) -> RuleTask:
+    return RuleTask(
+        f"rule-{rule.lower()}",
+        f"Abstract rule {rule}",
+        f"Lines of random tokens, A^B^{rule[-1]}, then a new A^B^: the {which} token is the answer.",
+        source="Drawn from the model's vocabulary (Yang et al. 2025)",
+        licence=_MIT,
+        targets=f"The line's {which} token again; the other one is the counterfactual.",
+        shots=2,
+        rule="ABA" if rule == "ABA" else "ABB",
+    )

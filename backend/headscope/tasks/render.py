@@ -1,0 +1,88 @@
+"""From text to tokens with the target marked.
+
+1. Context and target are tokenised *together*, as the model would see them: a target tokenised by itself may
+   fall into other tokens.
+2. The target's bytes are the text's last ones; a space that the template puts right before them counts as
+   the target's own, since most tokenizers join it to the word.
+3. The target's tokens are those that lie within these bytes, and the token that holds the target's first
+   byte even where that token begins earlier (a tokenizer with a token ``:c`` reads ``A:cat`` so).
+"""
+
+from __future__ import annotations
+
+from headscope.core.tokens import Tokenizer
+from headscope.errors import Invalid
+from headscope.tasks.task import Example
+
+
+def render(
+    tokenizer: Tokenizer,
+    context: str,
+    target: str,
+    counterfactual: str | None = None,
+    *,
+    bos: bool | None = None,
+) -> Example:
+    """An example for one context and target.
+
+    The counterfactual is dropped where it changes the tokens before the target: the two answers would then
+    not be asked in the same place. Raises Invalid: ``empty-target`` where the target tokenises to nothing,
+    ``nothing-before-target`` where no token comes before it, so that nothing predicts it.
+    """
+    tokens, start = _answered(tokenizer, context, target, bos)
+    if start == len(tokens):
+        raise Invalid(
+            f"The target {target!r} tokenises to nothing with this model's tokenizer.",
+            "Give the row a target of visible characters.",
+            code="empty-target",
+        )
+    if start == 0:
+        raise Invalid(
+            f"No token comes before the target {target!r}, so nothing predicts it.",
+            "Give the row a prompt, or let the task put BOS first.",
+            code="nothing-before-target",
+        )
+    other = None
+    if counterfactual is not None:
+        ids, at = _answered(tokenizer, context, counterfactual, bos)
+        if at == start and ids[:at] == tokens[:start]:
+            other = tuple(ids[at:])
+    return Example(tuple(tokens), tuple(range(start, len(tokens))), other)
+
+
+def _answered(tokenizer: Tokenizer, context: str, target: str, bos: bool | None) -> tuple[list[int], int]:
+    """Ids of context and target, and the index of the target's first token."""
+    text = context + target
+    ids = tokenizer.encode(text, bos=bos)
+    spaced = context.endswith(" ")
+    start = _from_the_end(tokenizer, ids, target.encode(), spaced=spaced)
+    if start is None:
+        start = _by_spans(tokenizer, text, len(context.encode()), bos, spaced=spaced)
+    return ids, start
+
+
+def _from_the_end(tokenizer: Tokenizer, ids: list[int], target: bytes, *, spaced: bool) -> int | None:
+    """Walk back from the last token until the pieces spell the target; None where they spell another text.
+
+    The same answer as the spans of all tokens, without looking at a long context.
+    """
+    spelled = b""
+    start = len(ids)
+    while start > 0 and len(spelled) < len(target) and not tokenizer.is_special(ids[start - 1]):
+        start -= 1
+        spelled = tokenizer.decode_bytes(ids[start]) + spelled
+    if not target or not spelled.endswith(target):
+        return None
+    if spelled == target and spaced and start > 0 and tokenizer.decode_bytes(ids[start - 1]) == b" ":
+        start -= 1
+    return start
+
+
+def _by_spans(tokenizer: Tokenizer, text: str, first: int, bos: bool | None, *, spaced: bool) -> int:
+    """The target's first token by byte spans, where pieces don't spell the text (a normaliser changed it)."""
+    tokens = tokenizer.tokens(text, bos=bos)
+    space = first - 1 if spaced else first
+    for index, token in enumerate(tokens):
+        if not token.special and token.start < token.end and (token.end > first or token.start >= space):
+            return index
+    return len(tokens)

@@ -1,0 +1,160 @@
+"""A task of rows: a template, in-context examples from the training split, splits by seed.
+
+1. Rows with the same prompt count once (the first one): a prompt in both splits would leak.
+2. A seed puts the rows in order by hash; the first ``TEST_SHARE`` of them are the test split, the rest the
+   training split. Each split keeps that order.
+3. A row's in-context examples are drawn by hash of seed and prompt from the training split without the row
+   itself; with more shots the first ones stay the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Literal
+
+from headscope.core.tokens import Tokenizer
+from headscope.errors import Invalid
+from headscope.tasks.draw import distinct, ordered
+from headscope.tasks.fitting import collect
+from headscope.tasks.render import render
+from headscope.tasks.task import Example, Examples, Row, Split
+from headscope.tasks.template import QUESTION, Template
+
+TEST_SHARE = 0.3
+SPLIT_RULE = 1
+"""Version of steps 1 to 3; part of the content hash."""
+MAX_SHOTS = 64
+
+
+@dataclass(frozen=True)
+class TextTask:
+    """Rows and how they are asked; see the module for splits. ``bos`` None: the tokenizer's own policy."""
+
+    name: str
+    title: str
+    rows: tuple[Row, ...]
+    description: str = ""
+    source: str = ""
+    licence: str = ""
+    template: str = QUESTION
+    separator: str = "\n\n"
+    shots: int = 1
+    bos: bool | None = None
+    targets: str = "The answer's tokens, with the space before it."
+    judged: Literal["top", "pair"] = "top"
+    origin: Literal["built-in", "yours"] = "yours"
+
+    @property
+    def kind(self) -> Literal["text"]:
+        """Rows of text."""
+        return "text"
+
+    @property
+    def n_rows(self) -> int:
+        """Rows with different prompts."""
+        return len(self.distinct_rows)
+
+    @property
+    def n_duplicates(self) -> int:
+        """Rows that are not used, since an earlier one has the same prompt."""
+        return len(self.rows) - len(self.distinct_rows)
+
+    @cached_property
+    def distinct_rows(self) -> tuple[Row, ...]:
+        """The first row of each prompt."""
+        first: dict[str, Row] = {}
+        for row in self.rows:
+            first.setdefault(row.prompt, row)
+        return tuple(first.values())
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 over rows, template, shots, BOS policy, split rule and judging; names don't count."""
+        content = {
+            "rows": [[row.prompt, row.target, row.counterfactual] for row in self.rows],
+            "template": asdict(self._template),
+            "shots": self.shots,
+            "bos": self.bos,
+            "split": [SPLIT_RULE, TEST_SHARE],
+            "judged": self.judged,
+        }
+        return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def _template(self) -> Template:
+        return Template.parse(self.template, self.separator)
+
+    def sizes(self, *, seed: int = 0) -> tuple[int, int]:
+        """Rows in the training and in the test split; the same for every seed."""
+        n_test = max(1, round(TEST_SHARE * self.n_rows))
+        return self.n_rows - n_test, n_test
+
+    def split(self, seed: int) -> dict[Split, list[Row]]:
+        """The rows of both splits, in order."""
+        rows = self.distinct_rows
+        order = [rows[index] for index in ordered(f"split {seed}", [row.prompt for row in rows])]
+        _, n_test = self.sizes()
+        return {"train": order[n_test:], "test": order[:n_test]}
+
+    def check_shots(self, shots: int | None = None) -> int:
+        """How many in-context examples to use. Raises Invalid where the training split hasn't so many."""
+        shots = self.shots if shots is None else shots
+        if not 0 <= shots <= MAX_SHOTS:
+            raise Invalid(f"{shots} in-context examples.", f"Ask for 0 to {MAX_SHOTS}.", code="shots")
+        n_train, _ = self.sizes()
+        if n_train < shots + 1:
+            raise Invalid(
+                f"Task {self.name} has {n_train} rows to train on; {shots} in-context examples and the row "
+                f"itself need {shots + 1}.",
+                "Ask for fewer in-context examples, or add rows.",
+                code="too-few-rows",
+            )
+        return shots
+
+    def examples(
+        self,
+        tokenizer: Tokenizer,
+        split: Split,
+        *,
+        limit: int | None = None,
+        seed: int = 0,
+        shots: int | None = None,
+        n_ctx: int | None = None,
+    ) -> Examples:
+        """See ``Task.examples``. Also raises Invalid naming the row whose target tokenises to nothing."""
+        drawn = self._rendered(tokenizer, split, seed, self.check_shots(shots))
+        return collect(self.name, drawn, limit=limit, n_ctx=n_ctx)
+
+    def _rendered(
+        self, tokenizer: Tokenizer, split: Split, seed: int, shots: int
+    ) -> Iterator[tuple[str, Example]]:
+        """The split's rows one by one, each with its prompt for messages."""
+        splits = self.split(seed)
+        train = splits["train"]
+        for place, row in enumerate(splits[split]):
+            context = _in_context(
+                train, place if split == "train" else None, f"shots {seed} {row.prompt}", shots
+            )
+            text = self._template.context(context, row.prompt)
+            try:
+                example = render(tokenizer, text, row.target, row.counterfactual, bos=self.bos)
+            except Invalid as error:
+                where = f"Task {self.name}, the row with prompt {_short(row.prompt)}: "
+                raise Invalid(where + error.message, error.remedy, code=error.code) from error
+            yield row.prompt, example
+
+
+def _in_context(train: Sequence[Row], own: int | None, key: str, shots: int) -> list[Row]:
+    """``shots`` rows of the training split, never the one at ``own``."""
+    if own is None:
+        return [train[index] for index in distinct(key, len(train), shots)]
+    drawn = distinct(key, len(train) - 1, shots)
+    return [train[index + (index >= own)] for index in drawn]
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:59] + "…")

@@ -1,0 +1,98 @@
+"""A user's own task from a file: what would go wrong later is said now, with the line it stands on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from headscope.errors import Invalid, Refused
+from headscope.tasks.builtin import builtin_tasks
+from headscope.tasks.rowfile import MAX_BYTES, read_rows
+from headscope.tasks.task import Row
+from headscope.tasks.template import QUESTION, Template
+from headscope.tasks.text import TextTask
+
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
+
+
+def parse_upload(
+    name: str,
+    filename: str,
+    content: bytes,
+    *,
+    title: str = "",
+    description: str = "",
+    source: str = "",
+    licence: str = "",
+    template: str | None = None,
+    separator: str = "\n\n",
+    shots: int | None = None,
+    bos: bool | None = None,
+    taken: Collection[str] = (),
+    max_bytes: int = MAX_BYTES,
+) -> TextTask:
+    """A task from a .jsonl or .csv file; docs/tasks.md describes both.
+
+    ``taken`` are the names of the user's other tasks; built-in names are always taken. Raises Refused for
+    a name in use, TooLarge beyond the limits, Invalid for everything else that can't be a task.
+    """
+    check_name(name, taken)
+    layout = Template.parse(QUESTION if template is None or not template.strip() else template, separator)
+    numbered = read_rows(filename, content, max_bytes=max_bytes)
+    _check_white_space(numbered, layout)
+    task = TextTask(
+        name,
+        title.strip() or name,
+        tuple(row for _, row in numbered),
+        description.strip(),
+        source=source.strip() or filename,
+        licence=licence.strip() or "not stated",
+        template=layout.text,
+        separator=separator,
+        shots=(1 if len(numbered) > 2 else 0) if shots is None else shots,
+        bos=bos,
+        judged="top",
+        origin="yours",
+    )
+    task.check_shots()
+    return task
+
+
+def check_name(name: str, taken: Collection[str] = ()) -> None:
+    """Raises Invalid for a name that can't be in a URL, Refused for one in use."""
+    if not _NAME.fullmatch(name):
+        raise Invalid(
+            f"{name!r} can't name a task.",
+            "Use 1 to 64 small letters, digits and hyphens, like `my-task-2`.",
+            code="task-name",
+        )
+    if name in builtin_tasks():
+        raise Refused(f"{name} is a built-in task.", "Choose another name.", code="task-exists")
+    if name in taken:
+        raise Refused(
+            f"There is a task {name} already.",
+            "Choose another name, or delete that task first.",
+            code="task-exists",
+        )
+
+
+def _check_white_space(numbered: Sequence[tuple[int, Row]], layout: Template) -> None:
+    """White space that would be doubled, or carry loss by itself, is an accident nearly always."""
+    for line, row in numbered:
+        if layout.between.isspace() and row.prompt[-1].isspace():
+            raise _white_space(line, "prompt", "ends", "the template puts white space after it")
+        for field, answer in (("target", row.target), ("counterfactual", row.counterfactual)):
+            if answer is None:
+                continue
+            if layout.spaced and answer[0].isspace():
+                raise _white_space(line, field, "begins", "the template puts white space before it")
+            if answer[-1].isspace():
+                raise _white_space(line, field, "ends", "it would count as part of the answer")
+
+
+def _white_space(line: int, field: str, where: str, why: str) -> Invalid:
+    return Invalid(
+        f"Line {line}: the {field} {where} with white space; {why}.",
+        "Remove it from the row.",
+        code="white-space",
+    )

@@ -1,0 +1,59 @@
+"""Which tokens of a vocabulary generated tasks may use."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+
+from headscope.core.tokens import Tokenizer
+from headscope.errors import NotFound
+from headscope.tasks.draw import ordered
+from headscope.tasks.task import Split
+
+_POOL = 2000
+_TEST_SHARE = 0.2
+
+
+@lru_cache(maxsize=4)
+def ordinary_tokens(tokenizer: Tokenizer) -> tuple[int, ...]:
+    """Ids of all tokens that stand for text: not special, not empty, not a hole in the vocabulary."""
+    return tuple(i for i in range(tokenizer.n_vocab) if not tokenizer.is_special(i) and _bytes(tokenizer, i))
+
+
+@lru_cache(maxsize=8)
+def rule_tokens(tokenizer: Tokenizer, seed: int) -> dict[Split, tuple[int, ...]]:
+    """Up to 2000 tokens of two or more ASCII letters, without a space before, a fifth of them for testing.
+
+    Each is what the tokenizer itself makes of its text, so that ``A^B^A`` reads as these tokens. Single
+    letters are used too where there are fewer than 100 others (byte-level vocabularies of toy models).
+    """
+    words = [i for i in ordinary_tokens(tokenizer) if _is_word(_bytes(tokenizer, i), 2)]
+    if len(words) < 100:
+        words = [i for i in ordinary_tokens(tokenizer) if _is_word(_bytes(tokenizer, i), 1)]
+    shuffled = (words[index] for index in ordered(f"rule tokens {seed}", [str(i) for i in words]))
+    pool = tuple(islice((i for i in shuffled if _is_canonical(tokenizer, i)), _POOL))
+    n_test = round(_TEST_SHARE * len(pool))
+    return {"train": pool[n_test:], "test": pool[:n_test]}
+
+
+def within_text(tokenizer: Tokenizer, character: str) -> tuple[int, ...]:
+    """A character's token (or tokens) within a text: at its start some tokenizers put a space first."""
+    within = tuple(token.id for token in tokenizer.tokens(f"a{character}", bos=False) if token.start >= 1)
+    return within or tuple(tokenizer.encode(character, bos=False))
+
+
+def _is_word(spelled: bytes, least: int) -> bool:
+    return len(spelled) >= least and spelled.isascii() and spelled.isalpha()
+
+
+def _is_canonical(tokenizer: Tokenizer, token_id: int) -> bool:
+    """Whether the tokenizer itself writes the token between carets (a word at the start may get a space)."""
+    text = _bytes(tokenizer, token_id).decode()
+    return tokenizer.encode(f"^{text}^", bos=False)[-2:-1] == [token_id]
+
+
+def _bytes(tokenizer: Tokenizer, token_id: int) -> bytes:
+    try:
+        return tokenizer.decode_bytes(token_id)
+    except NotFound:  # padded vocabularies have ids without a token
+        return b""
