@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from headscope.core.arrays import decode, encode
 from headscope.core.model import HeadModel, ModelInfo
+from headscope.core.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Task
 
@@ -161,8 +162,20 @@ class Analysis(Protocol, Generic[P]):
         """The seeds of a run, in the order of its arrays' first axis."""
         ...
 
-    def estimate(self, params: P, model: ModelInfo, task: Task | None) -> Estimate:
-        """Wall seconds and peak bytes, without loading torch."""
+    def estimate(
+        self,
+        params: P,
+        model: ModelInfo,
+        task: Task | None,
+        *,
+        tokenizer: Tokenizer | None = None,
+        throughput: float | None = None,
+    ) -> Estimate:
+        """Wall seconds and peak bytes, without loading torch.
+
+        A tokenizer lets it measure the task's examples (and raise ``Invalid`` where there are none of use);
+        ``throughput`` is the machine's FLOP/s in float32, where a worker knows it.
+        """
         ...
 
     def plan(self, params: P, model: ModelInfo) -> Sequence[Piece]:

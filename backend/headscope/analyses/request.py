@@ -25,7 +25,7 @@ from headscope.tasks.task import Task
 
 @dataclass(frozen=True)
 class Request:
-    """A run that could be started. ``params`` is complete, plain JSON; ``model.dtype`` is what the run uses."""
+    """A run that could be started. ``params`` is complete, plain JSON; ``model.dtype`` the run's own."""
 
     id: str
     analysis: str
@@ -66,8 +66,8 @@ def resolve(
 ) -> Request:
     """Validate a request and name it. ``params`` override the preset's; without a preset the defaults hold.
 
-    Raises ``NotFound`` for an unknown analysis, ``Invalid`` for an unknown preset or parameter, a value out of
-    its limits, or a missing task.
+    Raises ``NotFound`` for an unknown analysis, ``Invalid`` for an unknown preset or parameter, a value out
+    of its limits, or a missing task.
     """
     chosen = find(analysis)
     if chosen.needs_task and task is None:

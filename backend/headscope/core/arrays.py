@@ -1,7 +1,7 @@
 """ndarray <-> plotly's typed arrays ``{"dtype": "f4", "shape": "5, 30, 9", "bdata": base64}``, little-endian.
 
-Lists of numbers can't carry NaN or infinity through JSON, and cost four times the bytes. Plotly reads this form
-as it is.
+Lists of numbers can't carry NaN or infinity through JSON, and cost four times the bytes. Plotly reads this
+form as it is.
 """
 
 from __future__ import annotations

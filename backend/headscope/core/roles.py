@@ -44,7 +44,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Ecdf:
-    """Share of heads at or above each threshold: pooled, in the lowest and the highest seed. All [threshold]."""
+    """Share of heads at or above each threshold: pooled, lowest seed, highest seed. All [threshold]."""
 
     thresholds: Array
     pooled: Array
@@ -92,7 +92,9 @@ def finished(
 
 
 def ecdf(score: Float[np.ndarray, "seed layer head"], thresholds: Array | None = None) -> Ecdf:
-    """Complementary distribution of a score: the share of heads at or above each of 101 (or the given) thresholds."""
+    """Complementary distribution of a score: the share of heads at or above each of 101 (or the given)
+    thresholds.
+    """
     steps = np.linspace(0, 1, 101) if thresholds is None else np.asarray(thresholds, dtype=float)
     flat = score.reshape(len(score), -1)
     flat = flat[np.isfinite(flat).all(axis=1)]
@@ -104,7 +106,8 @@ def ecdf(score: Float[np.ndarray, "seed layer head"], thresholds: Array | None =
 
 
 def quantile_correlation(first: Array, second: Array) -> float:
-    """Likeness of two models, whose heads do not match: Pearson's r of their quantile functions at 101 points.
+    """Likeness of two models, whose heads do not match: Pearson's r of their quantile functions at 101
+    points.
 
     NaN where one of them is constant or empty.
     """
@@ -116,9 +119,11 @@ def quantile_correlation(first: Array, second: Array) -> float:
 
 
 def headline(arrays: Mapping[str, Array], threshold: float = 0.5) -> dict[str, float | None]:
-    """The few numbers that lists show: shares of heads, held-out means over the seeds that finished (or None).
+    """The few numbers that lists show: shares of heads, held-out means over the seeds that finished (or
+    None).
 
-    Reads ``g_plus``, ``g_minus``, ``heldout_accuracy`` and ``heldout_log_probability`` (rows: ``CONDITIONS``).
+    Reads ``g_plus``, ``g_minus``, ``heldout_accuracy`` and ``heldout_log_probability`` (rows:
+    ``CONDITIONS``).
     """
     by_score = shares(arrays["g_plus"], arrays["g_minus"], threshold)
     numbers = {

@@ -1,0 +1,93 @@
+"""How long a causal head gating run will take and how much memory, without loading torch.
+
+    seconds = load + FLOP / throughput + passes x layers x overhead
+    FLOP    = seeds x 3 phases x updates x batch x 2 F + held-out x (1 + 3 seeds) x F
+
+F is an example's forward pass (``core.cost.forward_flop``); a backward to the gates costs another F, as the
+weights are frozen. A pass is one micro-batch forward or backward; its overhead is what a layer costs beside
+its arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from headscope.analyses.base import Estimate
+from headscope.analyses.chg.plan import NOMINAL_TOKENS
+from headscope.analyses.chg.schema import ChgParams
+from headscope.core.cost import CPU_BUDGET, forward_flop
+from headscope.core.model import ModelInfo
+from headscope.core.tokens import Tokenizer
+from headscope.tasks.task import Task
+
+CPU_THROUGHPUT = 85e9
+"""FLOP/s of two cores in float32, measured on SmolLM2-135M; workers may know their own."""
+
+LAYER_OVERHEAD = 1.0e-3
+"""Seconds a layer and pass, beside the arithmetic."""
+
+_LOAD_SECONDS = 6.0
+_BYTES = {"float32": 4, "bfloat16": 2, "float64": 8}
+_SLOWER = {"float32": 1.0, "bfloat16": 1.0, "float64": 2.0}
+_SAMPLED = 64
+_BASE_BYTES = 600 * 2**20
+_ACTIVATIONS = 40
+
+
+def estimate(
+    params: ChgParams,
+    model: ModelInfo,
+    task: Task | None,
+    *,
+    tokenizer: Tokenizer | None = None,
+    throughput: float | None = None,
+) -> Estimate:
+    """Wall seconds and peak bytes. With a tokenizer the task's first examples are measured, else taken as
+    average.
+
+    Raises ``Invalid`` where the tokenizer finds that the task gives no usable examples.
+    """
+    tokens, targets, basis = _lengths(params, model, task, tokenizer)
+    n_train, n_test = task.sizes(seed=params.split_seed) if task is not None else (params.batch_size, 256)
+    batch = min(params.batch_size, n_train, params.n_train or n_train)
+    scored = min(params.n_test or n_test, n_test)
+    forward = forward_flop(model, tokens, targets)
+    per_update = params.seeds * batch * forward
+    held_out = scored * (1 + 3 * params.seeds) * forward
+    flop = 3 * params.steps * 2 * per_update + held_out
+    passes = 3 * params.steps * 2 * math.ceil(per_update / CPU_BUDGET) + math.ceil(held_out / CPU_BUDGET)
+    speed = throughput or CPU_THROUGHPUT / _SLOWER[params.dtype]
+    seconds = _LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD
+    return Estimate(
+        seconds=seconds,
+        peak_bytes=_peak_bytes(params, model, tokens, min(per_update, CPU_BUDGET) / forward),
+        basis=f"{flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s; {basis}",
+    )
+
+
+def _lengths(
+    params: ChgParams, model: ModelInfo, task: Task | None, tokenizer: Tokenizer | None
+) -> tuple[float, float, str]:
+    if task is None or tokenizer is None:
+        return NOMINAL_TOKENS, 1.0, f"examples taken as {NOMINAL_TOKENS} tokens long"
+    sample = task.examples(
+        tokenizer,
+        "train",
+        limit=min(_SAMPLED, params.n_train or _SAMPLED),
+        seed=params.split_seed,
+        shots=params.shots,
+        n_ctx=model.n_ctx,
+    )
+    tokens = float(np.mean([len(example.tokens) for example in sample]))
+    targets = float(np.mean([len(example.targets) for example in sample]))
+    return tokens, targets, f"examples of {tokens:.0f} tokens"
+
+
+def _peak_bytes(params: ChgParams, model: ModelInfo, tokens: float, rows: float) -> int:
+    """The program, the weights, and what a micro-batch's backward keeps: forty widths a token and layer."""
+    size = _BYTES[params.dtype]
+    per_token = _ACTIVATIONS * model.n_layers * model.d_model * size
+    read = max(rows, 1.0) * (tokens * per_token + 3 * 4 * model.d_vocab)
+    return int(_BASE_BYTES + model.n_params * size + read)

@@ -1,0 +1,104 @@
+"""How a causal head gating run is cut into pieces, each seconds to a minute on two cores.
+
+1. Seeds go in groups: as many at once as let a single update stay below a piece's length. A group's updates
+   share forward passes, whatever the device.
+2. A group's phase is cut into runs of updates; a piece hands logits and Adam's moments to the next.
+3. The model as it is, and each group under each of its three sets of gates, are scored on held-out examples.
+
+The cuts depend on the request alone (parameters and the model's size), so that a run goes on with the same
+pieces on another machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from headscope.analyses.base import Piece
+from headscope.analyses.chg.schema import ChgParams
+from headscope.core.cost import forward_flop
+from headscope.core.model import ModelInfo
+
+PhaseName = Literal["zero", "plus", "minus"]
+
+PHASES: tuple[PhaseName, ...] = ("zero", "plus", "minus")
+PHASE_TITLES = {"zero": "phase 0", "plus": "G+", "minus": "G−"}
+
+NOMINAL_TOKENS = 24
+"""Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
+
+_PIECE_FLOP = 4e12
+"""A piece of work: 40 s at 100 GFLOP/s."""
+
+_MOST_SEEDS = 16
+
+
+@dataclass(frozen=True)
+class Work:
+    """A piece and what it is for: ``seeds`` index the run's seeds, updates run from ``start`` to before
+    ``stop``.
+    """
+
+    piece: Piece
+    kind: Literal["fit", "heldout", "ungated"]
+    phase: PhaseName = "zero"
+    seeds: range = range(0)
+    start: int = 0
+    stop: int = 0
+
+
+def plan(params: ChgParams, model: ModelInfo) -> tuple[Work, ...]:
+    """All pieces of a run in the order they are computed."""
+    forward = forward_flop(model, NOMINAL_TOKENS, 1)
+    group = _fitting(params.seeds, 2 * forward * params.batch_size, most=_MOST_SEEDS)
+    scored = _fitting(group, forward * (params.n_test or 1000), most=group)
+    works = [Work(Piece("ungated", "The model as it is"), "ungated")]
+    for first in range(0, params.seeds, group):
+        seeds = range(first, min(first + group, params.seeds))
+        updates = _fitting(params.steps, 2 * forward * params.batch_size * len(seeds), most=params.steps)
+        for phase in PHASES:
+            works += _fits(params, phase, seeds, updates)
+        for phase in PHASES:
+            last = fit_key(phase, seeds, params.steps)
+            works += [_scoring(params, phase, block, last) for block in _blocks(seeds, scored)]
+    return tuple(works)
+
+
+def fit_key(phase: PhaseName, seeds: range, stop: int) -> str:
+    """The key of the piece that takes a group's phase to update ``stop``."""
+    return f"{phase}/{seeds.start}-{seeds.stop - 1}/{stop}"
+
+
+def seeds_label(params: ChgParams, seeds: range) -> str:
+    """Seeds in words for progress: "seed 4", "seeds 0–2"."""
+    first, last = params.first_seed + seeds.start, params.first_seed + seeds.stop - 1
+    return f"seed {first}" if first == last else f"seeds {first}–{last}"
+
+
+def _fits(params: ChgParams, phase: PhaseName, seeds: range, updates: int) -> Iterator[Work]:
+    for start in range(0, params.steps, updates):
+        stop = min(start + updates, params.steps)
+        needs: tuple[str, ...] = (fit_key(phase, seeds, start),)
+        if not start:
+            needs = () if phase == "zero" else (fit_key("zero", seeds, params.steps),)
+        label = f"{PHASE_TITLES[phase]}, {seeds_label(params, seeds)}, updates {start + 1}–{stop}"
+        yield Work(Piece(fit_key(phase, seeds, stop), label, needs), "fit", phase, seeds, start, stop)
+
+
+def _scoring(params: ChgParams, phase: PhaseName, block: range, last: str) -> Work:
+    gates = "G0" if phase == "zero" else PHASE_TITLES[phase]
+    label = f"Held-out examples under {gates}, {seeds_label(params, block)}"
+    key = f"heldout/{phase}/{block.start}-{block.stop - 1}"
+    return Work(Piece(key, label, (last,)), "heldout", phase, block)
+
+
+def _blocks(seeds: range, size: int) -> Iterator[range]:
+    for start in range(seeds.start, seeds.stop, size):
+        yield range(start, min(start + size, seeds.stop))
+
+
+def _fitting(wanted: int, flop_each: float, most: int) -> int:
+    """How many of ``wanted`` fit into a piece, in equal shares."""
+    fit = max(1, min(most, wanted, int(_PIECE_FLOP // flop_each)))
+    return -(-wanted // -(-wanted // fit))

@@ -1,0 +1,124 @@
+"""Examples cut into micro-batches of bounded work.
+
+1. Rows (an example and whose gates it runs under) are sorted by length, longest first.
+2. They are cut where the work of a forward pass would exceed a budget in FLOP. The budget is a number and
+   never a clock, so that the same request is summed in the same order on a slow and on a fast day.
+3. What still differs in length within a piece is padded on the right: attention is causal, so no real
+   position sees the padding, and no target lies on it. Padded equals unpadded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from jaxtyping import Float, Int
+
+from headscope.core.cost import ACCELERATOR_BUDGET, CPU_BUDGET, forward_flop
+from headscope.core.model import ModelInfo
+from headscope.errors import Invalid
+
+_PADDING = 0
+
+
+class Scored(Protocol):
+    """What a fit reads of an example: ``tokens``, and the positions in them that carry loss."""
+
+    @property
+    def tokens(self) -> Sequence[int]: ...  # noqa: D102
+
+    @property
+    def targets(self) -> Sequence[int]: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class MicroBatch:
+    """Rows of similar length that are computed at once.
+
+    ``owners`` tells whose gates each row runs under, ``examples`` which example it is; ``where`` are the
+    (row, position) pairs whose logits are read, ``answers`` the token that belongs there and ``weights`` one
+    over the number of target tokens of its row.
+    """
+
+    tokens: Int[torch.Tensor, "row pos"]
+    owners: Int[torch.Tensor, " row"]
+    examples: Int[torch.Tensor, " row"]
+    where: Int[torch.Tensor, "target 2"]
+    answers: Int[torch.Tensor, " target"]
+    weights: Float[torch.Tensor, " target"]
+
+
+def check_examples(examples: Sequence[Scored], n_ctx: int, split: str) -> None:
+    """Raise ``Invalid`` where there is nothing to score, a target is missing or misplaced, or the context is
+    too short.
+    """
+    if not examples:
+        raise Invalid(
+            f"The task has no {split} examples.",
+            "Add rows, or raise the limit on examples.",
+            code="no-examples",
+        )
+    for number, example in enumerate(examples, start=1):
+        length = len(example.tokens)
+        if length > n_ctx:
+            raise Invalid(
+                f"{split} example {number} has {length} tokens; the model's context holds {n_ctx}.",
+                "Use fewer in-context examples or shorter rows.",
+                code="too-long",
+            )
+        if not example.targets or not all(1 <= p < length for p in example.targets):
+            raise Invalid(
+                f"{split} example {number} has no target token that a prediction could stand for.",
+                "Give each row a prompt and a target of at least one token each.",
+                code="no-target",
+            )
+
+
+def budget_for(device: torch.device) -> float:
+    """FLOP that one forward of a micro-batch may cost on this kind of device."""
+    return CPU_BUDGET if device.type == "cpu" else ACCELERATOR_BUDGET
+
+
+def micro_batches(
+    rows: Sequence[tuple[int, int]], examples: Sequence[Scored], info: ModelInfo, budget: float
+) -> list[MicroBatch]:
+    """Cut (owner, example index) rows into pieces of similar length and at most ``budget`` FLOP a forward.
+
+    A single row is never cut, even where it costs more.
+    """
+    ordered = sorted(rows, key=lambda row: -len(examples[row[1]].tokens))
+    costs = [forward_flop(info, len(examples[i].tokens), len(examples[i].targets)) for _, i in ordered]
+    share = sum(costs) / max(1, math.ceil(sum(costs) / budget))
+    pieces: list[list[tuple[int, int]]] = []
+    filled = math.inf
+    for row, cost in zip(ordered, costs, strict=True):
+        if filled + cost > budget or filled >= share:
+            pieces.append([])
+            filled = 0.0
+        pieces[-1].append(row)
+        filled += cost
+    return [_stack(piece, examples) for piece in pieces]
+
+
+def _stack(piece: Sequence[tuple[int, int]], examples: Sequence[Scored]) -> MicroBatch:
+    longest = max(len(examples[i].tokens) for _, i in piece)
+    tokens = torch.full((len(piece), longest), _PADDING, dtype=torch.long)
+    where, answers, weights = [], [], []
+    for row, (_, index) in enumerate(piece):
+        example = examples[index]
+        tokens[row, : len(example.tokens)] = torch.as_tensor(tuple(example.tokens))
+        for position in example.targets:
+            where.append((row, position - 1))
+            answers.append(example.tokens[position])
+            weights.append(1.0 / len(example.targets))
+    return MicroBatch(
+        tokens=tokens,
+        owners=torch.tensor([owner for owner, _ in piece]),
+        examples=torch.tensor([index for _, index in piece]),
+        where=torch.tensor(where),
+        answers=torch.tensor(answers),
+        weights=torch.tensor(weights, dtype=torch.float64),
+    )

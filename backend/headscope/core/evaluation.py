@@ -1,0 +1,109 @@
+"""How well a model does on examples, as it is or under gates: log-probability and accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import torch
+from jaxtyping import Bool, Float
+
+from headscope.core.batches import Scored, budget_for, check_examples, micro_batches
+from headscope.core.gating import target_logits
+from headscope.core.model import HeadModel
+from headscope.errors import Invalid
+
+Judged = Literal["top", "pair"]
+
+
+class Contrasted(Scored, Protocol):
+    """An example that may have a wrong answer: the tokens that would stand there from the first target on."""
+
+    @property
+    def counterfactual(self) -> Sequence[int] | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Score:
+    """What ``evaluate`` found, a set of gates a row; NaN (and never correct) under NaN gates.
+
+    ``log_probability`` is the mean over examples of the mean over their target tokens, nats; ``accuracy`` the
+    share of examples answered right, ``correct`` which ones.
+    """
+
+    log_probability: Float[torch.Tensor, " gates"]
+    accuracy: Float[torch.Tensor, " gates"]
+    correct: Bool[torch.Tensor, "gates example"]
+
+
+@dataclass(frozen=True)
+class _Swapped:
+    tokens: tuple[int, ...]
+    targets: tuple[int, ...]
+
+
+def evaluate(
+    model: HeadModel,
+    examples: Sequence[Contrasted],
+    gates: Float[torch.Tensor, "gates layer head"] | None = None,
+    *,
+    judged: Judged = "top",
+    checkpoint: Callable[[], None] = lambda: None,
+) -> Score:
+    """Score examples under each set of gates, or ungated where there are none (one row then).
+
+    Judged by ``top``, an answer is right where each target token is the most likely one, given those before
+    (teacher forcing); by ``pair``, where the target's summed log-probability exceeds the counterfactual's.
+    Raises ``Invalid`` for examples that can't be scored.
+    """
+    check_examples(examples, model.info.n_ctx, "held-out")
+    mean, total, correct = _score(model, examples, gates, checkpoint)
+    if judged == "pair":
+        _, wrong, _ = _score(model, [_swapped(example) for example in examples], gates, checkpoint)
+        correct = total > wrong
+    dead = total.isnan().any(dim=1)
+    accuracy = correct.double().mean(dim=1)
+    accuracy[dead] = torch.nan
+    return Score(mean.mean(dim=1), accuracy, correct)
+
+
+def _score(
+    model: HeadModel, examples: Sequence[Scored], gates: torch.Tensor | None, checkpoint: Callable[[], None]
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Mean and summed log-probability of each example's target tokens, and whether all are on top: [gates,
+    example].
+    """
+    n_sets = 1 if gates is None else len(gates)
+    dead = (
+        torch.zeros(n_sets, dtype=torch.bool)
+        if gates is None
+        else ~gates.isfinite().all(dim=2).all(dim=1).cpu()
+    )
+    rows = [(g, i) for g in range(n_sets) if not dead[g] for i in range(len(examples))]
+    mean, total, missed = torch.zeros(3, n_sets, len(examples), dtype=torch.float64)
+    placed = None if gates is None else gates.to(model.device)
+    for batch in micro_batches(rows, examples, model.info, budget_for(model.device)):
+        checkpoint()
+        with torch.no_grad():
+            predicted = target_logits(model, batch, placed).cpu()
+        chosen = predicted.log_softmax(dim=1).gather(1, batch.answers[:, None])[:, 0].double()
+        place = (batch.owners[batch.where[:, 0]], batch.examples[batch.where[:, 0]])
+        total.index_put_(place, chosen, accumulate=True)
+        mean.index_put_(place, chosen * batch.weights, accumulate=True)
+        missed.index_put_(place, (predicted.argmax(dim=1) != batch.answers).double(), accumulate=True)
+    mean[dead] = total[dead] = missed[dead] = torch.nan
+    return mean, total, missed == 0
+
+
+def _swapped(example: Contrasted) -> _Swapped:
+    """The example with its wrong answer; ``check_examples`` has seen that it has targets."""
+    if not example.counterfactual:
+        raise Invalid(
+            "An example has no counterfactual to compare its target with.",
+            "Judge this task by the most likely token, or give each row a counterfactual.",
+            code="no-counterfactual",
+        )
+    start = min(example.targets)
+    tokens = (*example.tokens[:start], *example.counterfactual)
+    return _Swapped(tokens, tuple(range(start, len(tokens))))
