@@ -1,7 +1,8 @@
-"""A result's figures and their table twins, by name. The page, the export, the notebook and the tests call these two.
+"""A result's figures and their table twins, by name: what page, export, notebook and tests call.
 
-A figure is plotly JSON without template (``headscope.figures.theme.theme()`` has both); arrays are typed; ``layout.meta``
-holds ``reading``, a sentence that says how to read it, and ``title``. The table twin carries the same content as numbers.
+A figure is plotly JSON without template (``headscope.figures.theme.theme()`` has both); arrays are typed;
+``layout.meta`` holds ``title`` and ``reading``, a sentence that says how to read it. The table twin carries
+the same content as numbers.
 """
 
 from __future__ import annotations
@@ -31,13 +32,15 @@ def names(analysis: str) -> list[str]:
 def build(
     result: Result, name: str, threshold: float = 0.5, mode: str = "every", theme: str = "light"
 ) -> Figure:
-    """One figure. ``NotFound`` (unknown-figure) lists those there are; ``Invalid`` for a view that can't be."""
-    return _find(FIGURES, result, name)(result, view(threshold, mode, theme))
+    """One figure. ``NotFound`` (unknown-figure) lists those there are; ``Invalid`` where a view can't be."""
+    draw: Draw = _find(FIGURES, result, name)
+    return draw(result, view(threshold, mode, theme))
 
 
 def table(result: Result, name: str, threshold: float = 0.5, mode: str = "every") -> Table:
     """The same content as numbers, at full resolution."""
-    return _find(TABLES, result, name)(result, view(threshold, mode))
+    rows: Callable[[Result, View], Table] = _find(TABLES, result, name)
+    return rows(result, view(threshold, mode))
 
 
 def _find(known: Mapping[str, Mapping[str, Any]], result: Result, name: str) -> Any:

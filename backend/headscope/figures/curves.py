@@ -1,20 +1,21 @@
-"""Parts of the smaller drawings: lines with a band, thin repeated lines, dots in lanes, stacked bars. Arrays typed."""
+"""Parts of the smaller drawings: lines with a band, thin lines, dots in lanes, stacked bars. Arrays typed."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from jaxtyping import Float
 
 from headscope.core.arrays import encode
 from headscope.figures.theme import Palette
 
-Array = np.ndarray[Any, Any]
+Array = NDArray[Any]
 Trace = dict[str, Any]
 
 MAX_POINTS = 100
-"""Longer curves are drawn as means of equal pieces, at most this many; figures that do so say it in ``meta``."""
+"""Longer curves are drawn as means of equal pieces, at most this many; such a figure says so in ``meta``."""
 
 
 def line(x: Array, y: Array, colour: str, name: str, **more: Any) -> Trace:

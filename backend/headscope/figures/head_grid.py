@@ -1,19 +1,20 @@
 """The head grid: layers left to right, heads top to bottom, one heatmap trace.
 
-**Geometry.** Layer l is centred at x = l, head h at ``meta.head_y[h]`` (h, plus a little space for each grouped-query
-group above it), head 0 on top. A cell has ``seeds`` stripes of equal width and is followed by a thin gap: the trace's
-``x`` and ``y`` are the *edges* of its columns and rows. With S stripes and ``cell_columns`` = S + 1:
+**Geometry.** Layer l is centred at x = l, head h at ``meta.head_y[h]`` (h, plus a little space for each
+grouped-query group above it), head 0 on top. A cell has ``seeds`` stripes of equal width and is followed by
+a thin gap: the trace's ``x`` and ``y`` are the *edges* of its columns and rows. With S stripes and
+``cell_columns`` = S + 1:
 
-    z row of head h              2 h                    (odd rows are gaps)
+    z row of head h              2 h                                (odd rows are gaps)
     z column of (layer, stripe)  layer * cell_columns + stripe      (column % cell_columns == S is a gap)
 
 so a click at ``pointNumber = [row, column]`` is head row / 2, layer floor(column / cell_columns).
 
-**Stripes.** Role codes are core.roles': 0 undecided, 1 needed, 2 harmful, 3 both, 4 doesn't matter; 5 is a gap, and the
-stripe of a seed without a fit. Mode ``every``: a cell's stripes are its seeds' codes sorted by ``STRIPE_ORDER`` = needed,
-both, undecided, doesn't matter, harmful, gap; equal codes stay in seed order. So a solid cell *is* "Always". Modes ``always``
-and ``any``: all stripes of a cell carry one code, made from the seeds that have a fit, where a seed with code 3 counts
-as needed and as harmful:
+**Stripes.** Role codes are core.roles': 0 undecided, 1 needed, 2 harmful, 3 both, 4 doesn't matter. Code 5 is
+a gap, and the stripe of a seed without a fit. Mode ``every``: a cell's stripes are its seeds' codes sorted
+by ``STRIPE_ORDER`` = needed, both, undecided, doesn't matter, harmful, gap; equal codes stay in seed order.
+So a solid cell *is* "Always". Modes ``always`` and ``any``: all stripes of a cell carry one code, made from
+the seeds that have a fit, where a seed with code 3 counts as needed and as harmful:
 
     needed in all (any) and harmful in all (any)  3
     needed in all (any)                           1
@@ -23,7 +24,8 @@ as needed and as harmful:
 
 tests/golden/roles.json holds worked cases that Python and TypeScript both check.
 
-Corners are a matter of pixels, so they are not in the figure: ``rounded`` adds them for a drawing of known size.
+Corners are a matter of pixels, so they are not in the figure: ``rounded`` adds them to a drawing of known
+size.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from jaxtyping import Float, UInt8
 
 from headscope.core.arrays import encode
@@ -39,7 +42,7 @@ from headscope.core.roles import BOTH, HARMFUL, IRRELEVANT, NEEDED, UNDECIDED
 from headscope.figures.theme import CLEAR, Figure, Palette, magnitude_scale, role_scale
 from headscope.figures.view import Mode
 
-Array = np.ndarray[Any, Any]
+Array = NDArray[Any]
 
 GAP = 5
 STRIPE_ORDER = (NEEDED, BOTH, UNDECIDED, IRRELEVANT, HARMFUL, GAP)
@@ -47,6 +50,9 @@ _RANK = np.argsort(np.array(STRIPE_ORDER)).astype(np.uint8)
 
 GAP_X, GAP_Y, GROUP_SPACE = 0.1, 0.1, 0.2
 """Widths of gaps in units of a layer and of a head; extra space between grouped-query groups."""
+
+RADIUS = 4
+"""Pixels of a cell's corners, where the cell is large enough."""
 
 
 @dataclass(frozen=True)
@@ -64,18 +70,18 @@ class Grid:
         return self.stripes + 1
 
     @property
-    def head_y(self) -> Float[np.ndarray, "head"]:
+    def head_y(self) -> Float[np.ndarray, " head"]:
         """Where each head's row is centred."""
         heads = np.arange(self.heads)
         spaces = heads // self.group if self.group > 1 else np.zeros(self.heads)
         return np.asarray(heads + GROUP_SPACE * spaces, dtype=float)
 
-    def x_edges(self) -> Float[np.ndarray, "edge"]:
+    def x_edges(self) -> Float[np.ndarray, " edge"]:
         """Left edges of all columns and the last one's right edge."""
         inside = np.linspace(GAP_X / 2 - 0.5, 0.5 - GAP_X / 2, self.stripes + 1)
         return np.concatenate([layer + inside for layer in range(self.layers)])
 
-    def y_edges(self) -> Float[np.ndarray, "edge"]:
+    def y_edges(self) -> Float[np.ndarray, " edge"]:
         """Upper edges of all rows and the last one's lower edge."""
         half = 0.5 - GAP_Y / 2
         return np.stack([self.head_y - half, self.head_y + half], axis=1).reshape(-1)
@@ -113,7 +119,7 @@ class Grid:
 def stripes(
     codes: UInt8[np.ndarray, "seed layer head"], ran: Array, mode: Mode
 ) -> UInt8[np.ndarray, "layer head seed"]:
-    """Role codes per cell and stripe, by the rule of this module. ``ran`` [seed] says which seeds have a fit."""
+    """Role codes per cell and stripe, by the rule above. ``ran`` [seed] says which seeds have a fit."""
     known = np.where(np.asarray(ran)[:, None, None], codes, GAP).astype(np.uint8)
     if mode == "every":
         order = np.argsort(_RANK[known], axis=0, kind="stable")
@@ -153,8 +159,9 @@ def magnitudes(
     high: float = 1.0,
     group: int = 1,
 ) -> Figure:
-    """One number per head on the sequential scale from 0 to ``high``; a head without a value (NaN) is left out."""
-    grid = Grid(*values.shape, stripes=1, group=group)
+    """One number per head on the sequential scale from 0 to ``high``; a head without one (NaN) is empty."""
+    layers, heads = values.shape
+    grid = Grid(layers, heads, 1, group)
     trace = {
         "name": name,
         "z": encode(grid.spread(values[:, :, None].astype(np.float32), np.nan)),
@@ -163,16 +170,20 @@ def magnitudes(
         "colorscale": magnitude_scale(colours),
         "showscale": True,
     }
-    return _figure(grid, trace, colours)
+    figure = _figure(grid, trace, colours)
+    figure["layout"]["margin"]["r"] = 56
+    return figure
 
 
-def rounded(figure: Figure, width: int, height: int, colours: Palette, radius: float = 4) -> Figure:
-    """The grid with round corners of ``radius`` pixels, for a drawing of that size: a mask over the gaps, with hairlines."""
+def rounded(figure: Figure, width: int, height: int, colours: Palette) -> Figure:
+    """The grid with round corners, for a drawing of that size: a mask over the gaps, with hairlines."""
     meta, layout = figure["layout"]["meta"], figure["layout"]
     x_axis, y_axis, margin = layout["xaxis"], layout["yaxis"], layout["margin"]
-    rx = radius * abs(x_axis["range"][1] - x_axis["range"][0]) / (width - margin["l"] - margin["r"])
-    ry = radius * abs(y_axis["range"][1] - y_axis["range"][0]) / (height - margin["t"] - margin["b"])
+    unit_x = abs(x_axis["range"][1] - x_axis["range"][0]) / (width - margin["l"] - margin["r"])
+    unit_y = abs(y_axis["range"][1] - y_axis["range"][0]) / (height - margin["t"] - margin["b"])
     half_x, half_y = 0.5 - meta["gap"][0] / 2, 0.5 - meta["gap"][1] / 2
+    radius = min(RADIUS, 0.6 * half_x / unit_x, 0.6 * half_y / unit_y)
+    rx, ry = radius * unit_x, radius * unit_y
     cells = [
         _round_rectangle(layer - half_x, y - half_y, layer + half_x, y + half_y, rx, ry)
         for y in meta["head_y"]

@@ -1,7 +1,7 @@
-"""How figures look: two palettes and the two plotly templates made of them. Sent once; figures travel without.
+"""How figures look: two palettes and the two plotly templates made of them. Sent once; figures go without.
 
-Every colour in a figure is a palette value, and the values of one palette are distinct: a page may repaint a figure by
-replacing them one for one.
+Every colour in a figure is a palette value, and the values of one palette are distinct: a page may repaint a
+figure by replacing them one for one.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def palette(theme: str) -> Palette:
 
 
 def role_scale(colours: Palette) -> list[list[Any]]:
-    """A discrete colour scale for role codes 0-4 with ``zmin`` -0.5 and ``zmax`` 5.5; code 5 is a gap and clear."""
+    """A discrete scale for role codes 0-4 with ``zmin`` -0.5 and ``zmax`` 5.5; code 5 is a gap and clear."""
     steps = [colours.role(name) for name in ROLE_NAMES] + [CLEAR]
     return [[(code + side) / len(steps), colour] for code, colour in enumerate(steps) for side in (0, 1)]
 
@@ -111,6 +111,7 @@ def template(colours: Palette) -> dict[str, Any]:
         "linecolor": colours.line,
         "zeroline": False,
         "automargin": True,
+        "ticks": "",
         "tickfont": {"color": colours.muted, "size": 12},
         "title": {"font": {"color": colours.muted, "size": 12}, "standoff": 8},
     }
@@ -134,6 +135,7 @@ def template(colours: Palette) -> dict[str, Any]:
             "x": 0,
             "y": 1.02,
             "yanchor": "bottom",
+            "traceorder": "normal",
         },
         "annotationdefaults": {"font": {"color": colours.muted, "size": 12}, "showarrow": False},
         "separators": ".\u202f",

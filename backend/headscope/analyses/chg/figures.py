@@ -1,4 +1,4 @@
-"""What causal head gating draws. Each function takes a result and a view and gives a figure with title and reading."""
+"""What causal head gating draws: each function takes a result and a view, and gives a figure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headscope.analyses.base import Result
 from headscope.analyses.chg import tables
@@ -14,17 +15,18 @@ from headscope.figures import curves, head_grid
 from headscope.figures.theme import ROLE_LABELS, Figure, Palette
 from headscope.figures.view import View
 
-Array = np.ndarray[Any, Any]
+Array = NDArray[Any]
 
 LANES = ("as it is", "no push (G0)", "harmful shut (G+)", "only needed open (G−)")
 """Words for core.roles.CONDITIONS."""
 
 _READINGS = {
-    "every": "Each cell is one head; its stripes are the seeds. A solid cell plays its role in every fit, a striped one "
-    "only in some: the rest of the circuit can take over.",
-    "always": "A head has a colour only where every seed gave it that role; an empty cell means that the seeds disagree.",
-    "any": "A head has the colour of any role that some seed gave it; violet means needed in one seed and harmful in "
-    "another, or both at once.",
+    "every": "Each cell is one head; its stripes are the seeds. A solid cell plays its role in every fit, "
+    "a striped one only in some: the rest of the circuit can take over.",
+    "always": "A head has a colour only where every seed gave it that role; an empty cell means that the "
+    "seeds disagree.",
+    "any": "A head has the colour of any role that some seed gave it; violet means needed and harmful, at "
+    "once or in different seeds.",
 }
 _GROUPS = " Brackets join heads that share keys and values."
 
@@ -57,7 +59,7 @@ def role_grid(result: Result, view: View) -> Figure:
 
 
 def score_map(name: str) -> Callable[[Result, View], Figure]:
-    """The map of one score: its mean over seeds, or in the modes always and any its lowest or highest seed."""
+    """The map of one score: its mean over seeds; in the modes always and any its lowest or highest seed."""
 
     def draw(result: Result, view: View) -> Figure:
         score = gates.scores(result.arrays["g_plus"], result.arrays["g_minus"])[name]
@@ -95,8 +97,8 @@ def ecdf(result: Result, view: View) -> Figure:
         "shapes": [curves.rule(view.threshold, view.colours)],
     }
     reading = (
-        "Read a line at a score to see how many heads reach it; the band runs from the lowest to the highest seed, "
-        "the dotted line is the threshold."
+        "Read a line at a score to see how many heads reach it; the band runs from the lowest to the highest "
+        "seed, the dotted line is the threshold."
     )
     figure = {"data": traces, "layout": layout}
     return _titled(figure, "How many heads have a score this high?", reading, threshold=view.threshold)
@@ -128,7 +130,9 @@ def loss(result: Result, view: View) -> Figure:
         "margin": {"l": 52, "r": 16, "t": 34, "b": 44},
         "shapes": [curves.rule(result.arrays["loss_zero"].shape[1], colours)],
     }
-    reading = "Thin lines are seeds, thick ones their mean; both pushes start from the gates that phase 0 ended with."
+    reading = (
+        "Thin lines are seeds, thick ones their mean; both pushes start from the gates of phase 0's end."
+    )
     if pooled > 1:
         reading += f" Each point is the mean of {pooled} updates."
     figure = {"data": traces, "layout": layout}
@@ -136,7 +140,7 @@ def loss(result: Result, view: View) -> Figure:
 
 
 def heldout(result: Result, view: View) -> Figure:
-    """Held-out accuracy and log-probability of the model as it is and under its gates, a dot for each seed."""
+    """Held-out accuracy and log-probability of the model as it is and under its gates, a dot per seed."""
     colours = view.colours
     lane_colours = (colours.muted, colours.muted, colours.harmful, colours.needed)
     accuracy, log_probability = (
@@ -153,6 +157,9 @@ def heldout(result: Result, view: View) -> Figure:
             )
         means = tables.quietly(np.nanmean, values, axis=1)
         traces.append(_means(means, colours, axis, unit))
+    known = log_probability[np.isfinite(log_probability)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (-1.0, 0.0)
+    pad = 0.12 * (high - low) or 0.1
     n_test = result.values.get("n_test")
     lanes = {"range": [3.5, -0.6], "tickvals": [0, 1, 2, 3], "ticktext": list(LANES), "showgrid": False}
     layout = {
@@ -168,6 +175,7 @@ def heldout(result: Result, view: View) -> Figure:
             "anchor": "y",
             "showgrid": True,
             "nticks": 5,
+            "range": [low - pad, high + pad],
             "title": {"text": "log-probability of the target, nats"},
         },
         "yaxis": {**lanes, "ticklen": 6, "ticks": "outside", "tickcolor": "rgba(0,0,0,0)"},
@@ -227,22 +235,23 @@ def _group(result: Result) -> int:
 
 def _score_lines(colours: Palette) -> tuple[tuple[str, str, str], ...]:
     return (
-        ("facilitation", colours.needed, "needed (facilitation)"),
-        ("interference", colours.harmful, "harmful (interference)"),
-        ("irrelevance", colours.muted, "doesn’t matter (irrelevance)"),
+        ("facilitation", colours.needed, "needed"),
+        ("interference", colours.harmful, "harmful"),
+        ("irrelevance", colours.muted, "doesn’t matter"),
     )
 
 
 def _means(means: Array, colours: Palette, axis: str, unit: str) -> dict[str, Any]:
-    number = "%{x:.0f} %" if "%}" not in unit and unit.endswith("%") else "%{x:.2f}"
+    shape = "{:.1f} %" if axis == "x" else "{:.2f}"
+    numbers = ["–" if np.isnan(mean) else shape.format(mean).replace("-", "−") for mean in means]
     return curves.dots(
         means,
-        np.arange(4),
+        np.arange(len(means)),
         colours.ink,
         "mean",
         xaxis=axis,
         mode="markers+text",
-        texttemplate=number,
+        text=numbers,
         textposition="top center",
         textfont={"size": 11, "color": colours.ink},
         marker={"symbol": "line-ns", "size": 18, "line": {"width": 2, "color": colours.ink}},

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headscope.analyses.base import Result
 from headscope.core import roles as gates
 from headscope.core.roles import BOTH, HARMFUL, IRRELEVANT, NEEDED, ROLE_NAMES
 from headscope.figures.view import Mode, View
 
-Array = np.ndarray[Any, Any]
+Array = NDArray[Any]
 Table = dict[str, Any]
 
 
@@ -70,7 +71,7 @@ def ecdf(result: Result, view: View) -> Table:
 
 
 def loss(result: Result, view: View) -> Table:
-    """A row for each update of a phase: the mean loss of the three phases over seeds, and their lowest and highest."""
+    """A row for each update of a phase: the three phases' mean loss over seeds, with lowest and highest."""
     columns: list[_Column] = [("update", "update", "", np.arange(1, result.arrays["loss_zero"].shape[1] + 1))]
     for phase, title in (("zero", "phase 0"), ("plus", "G+"), ("minus", "G−")):
         curves = result.arrays[f"loss_{phase}"]
@@ -118,9 +119,9 @@ TABLES: dict[str, Callable[[Result, View], Table]] = {
 
 
 def over_seeds(values: Array, mode: Mode) -> Array:
-    """[seed, layer, head] -> [layer, head]: the mean, for ``always`` the lowest, for ``any`` the highest seed."""
-    reduce = {"every": np.nanmean, "always": np.nanmin, "any": np.nanmax}[mode]
-    return np.asarray(quietly(reduce, values, axis=0))
+    """[seed, layer, head] -> [layer, head]: the mean; for ``always`` the lowest, for ``any`` the highest."""
+    reducers: dict[Mode, Callable[..., Any]] = {"every": np.nanmean, "always": np.nanmin, "any": np.nanmax}
+    return np.asarray(quietly(reducers[mode], values, axis=0))
 
 
 def spread(values: Array) -> Array:
@@ -188,8 +189,3 @@ def _plain(value: Any) -> Any:
         # float32 shown with float64's digits would pretend to know more than it does
         return None if plain != plain else float(f"{plain:.7g}")
     return plain
-
-
-def columns_of(table: Table) -> Iterable[str]:
-    """The names of a table's columns."""
-    return (column["name"] for column in table["columns"])

@@ -1,0 +1,77 @@
+"""Results small enough to check by eye, and one as large as a page must carry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from headscope.analyses.base import Result
+from headscope.core.model import ModelInfo
+
+
+def model(layers: int, heads: int, kv_heads: int) -> ModelInfo:
+    return ModelInfo(
+        name="tiny",
+        revision="0" * 12,
+        architecture="HeadscopeAttentionOnly",
+        n_layers=layers,
+        n_heads=heads,
+        n_kv_heads=kv_heads,
+        d_model=16,
+        d_head=4,
+        d_vocab=100,
+        n_ctx=64,
+        n_params=1000,
+        n_params_non_embedding=500,
+        dtype="float32",
+        weight_processing="none",
+        tokenizer_hash="1" * 12,
+        bos=False,
+    )
+
+
+def result(
+    layers: int = 2, heads: int = 4, kv_heads: int = 2, seeds: int = 3, steps: int = 4, seed: int = 0
+) -> Result:
+    """Gates drawn so that all roles occur; everything in float32, as a run stores it."""
+    draw = np.random.default_rng(seed)
+    lean = draw.normal(0, 3, (1, layers, heads)) + draw.normal(0, 1.5, (seeds, layers, heads))
+    push = draw.normal(2, 0.7, lean.shape)
+    losses = 0.5 + np.exp(-np.arange(steps) / steps) + draw.normal(0, 0.02, (3, seeds, steps))
+    accuracy = np.clip(np.array([[0.42], [0.7], [0.9], [0.8]]) + draw.normal(0, 0.03, (4, seeds)), 0, 1)
+    arrays: dict[str, Any] = {
+        "g_zero": _sigmoid(lean),
+        "g_plus": _sigmoid(lean + push),
+        "g_minus": _sigmoid(lean - push),
+        "loss_zero": losses[0],
+        "loss_plus": losses[1],
+        "loss_minus": losses[2],
+        "heldout_log_probability": np.log(accuracy),
+        "heldout_accuracy": accuracy,
+    }
+    return Result(
+        analysis="chg",
+        schema_version=1,
+        params={"seeds": seeds, "steps": steps},
+        model=model(layers, heads, kv_heads),
+        task={"name": "pairs", "title": "a <b>task</b> & more"},
+        seeds=tuple(range(seeds)),
+        arrays={name: array.astype(np.float32) for name, array in arrays.items()},
+        values={"n_train": 100, "n_test": 40},
+    )
+
+
+def without_fit(whole: Result, seed: int) -> Result:
+    """The result as it is when one seed's fit failed: NaN in all its numbers."""
+    arrays = {name: array.copy() for name, array in whole.arrays.items()}
+    for name, array in arrays.items():
+        if name.startswith("heldout"):
+            array[1:, seed] = np.nan
+        else:
+            array[seed] = np.nan
+    return Result(**{**vars(whole), "arrays": arrays})
+
+
+def _sigmoid(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.asarray(1 / (1 + np.exp(-x)))
