@@ -14,7 +14,7 @@ _BLOCK = 64
 
 
 def ordered(key: str, items: Sequence[str]) -> list[int]:
-    """Indices of items in a random order for the key; an item more leaves the order of the others as it is."""
+    """Indices of items in a random order for the key; one item more leaves the others in order."""
     digests = [sha256(f"{key}\0{item}".encode()).digest() for item in items]
     return sorted(range(len(items)), key=lambda index: digests[index])
 

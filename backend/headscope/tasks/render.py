@@ -81,6 +81,9 @@ def _from_the_end(tokenizer: Tokenizer, ids: list[int], target: bytes, *, spaced
 def _by_spans(tokenizer: Tokenizer, text: str, first: int, bos: bool | None, *, spaced: bool) -> int:
     """The target's first token by byte spans, where pieces don't spell the text (a normaliser changed it)."""
     tokens = tokenizer.tokens(text, bos=bos)
+    context = text.encode()[:first].decode()
+    if [token.id for token in tokens] == tokenizer.encode(context, bos=bos):
+        return len(tokens)  # the normaliser took the target away; the spans would give it to the prompt
     space = first - 1 if spaced else first
     for index, token in enumerate(tokens):
         if not token.special and token.start < token.end and (token.end > first or token.start >= space):

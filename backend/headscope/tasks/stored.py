@@ -43,7 +43,7 @@ def to_json(task: TextTask) -> dict[str, Any]:
 
 
 def from_json(content: Mapping[str, Any]) -> TextTask:
-    """The task. Raises Invalid (code ``stored-task``) where the content isn't one, or is a later version's."""
+    """The task. Raises Invalid (code ``stored-task``) where the content isn't one of this version's."""
     try:
         stored = StoredTask.model_validate(dict(content))
         rows = tuple(_row(values) for values in stored.rows)
