@@ -36,7 +36,9 @@ def test_no_file_names_a_place_outside_the_repository() -> None:
 
 
 def test_no_pickles_are_shipped() -> None:
-    assert [path.name for path in tracked() if path.suffix in {".pkl", ".pickle", ".pt", ".pth", ".bin"}] == []
+    assert [
+        path.name for path in tracked() if path.suffix in {".pkl", ".pickle", ".pt", ".pth", ".bin"}
+    ] == []
 
 
 def test_the_licence_is_mit() -> None:

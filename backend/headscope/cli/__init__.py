@@ -1,4 +1,4 @@
-"""The command line: ``headscope serve``, ``run``, ``models``, ``tasks``, ``runs``, ``export``, ``atlas``, ``db``.
+"""The command line: ``headscope serve``, ``run``, ``runs``, ``export``, ``models``, ``tasks`` and more.
 
 Commands live a file each and import what they need when they run, so that ``--help`` answers at once. Results
 go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 bad input, 130 cancelled by Ctrl-C.

@@ -21,7 +21,7 @@ CANCELLED = 130
 
 
 class Commands(TyperGroup):
-    """The top group: what a command raises on purpose becomes two lines and an exit code, never a traceback."""
+    """The top group: what a command raises on purpose becomes a message, a remedy and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for; see the module for the exit codes."""
@@ -46,10 +46,10 @@ def err_console() -> Console:
 
 
 def out_console() -> Console:
-    """Where results go."""
+    """Where results go; in a pipe or file lines are wide, so that nothing is broken over two."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
 def fail(error: HeadscopeError, code: int | None = None) -> NoReturn:
@@ -65,7 +65,7 @@ def fail(error: HeadscopeError, code: int | None = None) -> NoReturn:
 
 
 def settings(**overrides: Any) -> Settings:
-    """Settings from ``HEADSCOPE_*`` variables; options that were given win. ``Invalid`` names a bad variable."""
+    """Settings from ``HEADSCOPE_*`` variables; options given win. ``Invalid`` names a bad variable."""
     from pydantic import ValidationError
 
     from headscope.errors import Invalid

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def open_store(settings: Settings) -> Store:
-    """Open the database that the settings name; raises ``Unavailable`` where it or its folder can't be had."""
+    """Open the database that the settings name; ``Unavailable`` where it or its folder can't be had."""
     from headscope.errors import Unavailable
     from headscope.store import migrate, session
 

@@ -1,0 +1,48 @@
+"""``headscope export``: a finished run as a file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headscope.cli import console
+from headscope.cli.runs import RunId, complete_id
+
+
+def export(
+    run: RunId,
+    format: Annotated[str, typer.Option(help="csv, json, npz, html, png or svg.")] = "json",  # noqa: A002
+    figure: Annotated[str | None, typer.Option(help="Which picture, e.g. roles; html, png and svg.")] = None,
+    threshold: Annotated[float, typer.Option(min=0.0, max=1.0, help="A head has a role from here on.")] = 0.5,
+    mode: Annotated[str, typer.Option(help="every, always or any.")] = "every",
+    theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; - is stdout.")
+    ] = None,
+) -> None:
+    """Write a finished run: its numbers, or a picture of it."""
+    from headscope.analyses.export import export as write
+    from headscope.cli.store import open_store
+    from headscope.errors import Unavailable
+    from headscope.store import runs
+
+    with open_store(console.settings()).session() as session:
+        run_id = runs.get(session, complete_id(session, run)).id
+        result = runs.result(session, run_id)
+    exported = write(result, format, figure=figure, threshold=threshold, mode=mode, theme=theme)
+    if str(output) == "-":
+        sys.stdout.buffer.write(exported.content)
+        return
+    path = output or Path(f"headscope-{run_id}{f'-{figure}' if figure else ''}.{format}")
+    try:
+        path.write_bytes(exported.content)
+    except OSError as error:
+        raise Unavailable(
+            f"{path} can't be written: {error.strerror}.",
+            "Name another file with -o.",
+            code="file-unwritable",
+        ) from error
+    console.err_console().print(f"Wrote {path} ({len(exported.content):,} bytes).")

@@ -1,0 +1,165 @@
+"""``headscope run``: compute an analysis here and now, with progress, into the same store as the pages."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headscope.cli import console
+
+if TYPE_CHECKING:
+    from headscope.analyses.base import Progress
+    from headscope.analyses.request import Request
+    from headscope.models.catalogue import Catalogue
+    from headscope.store.session import Store
+
+
+def run(
+    analysis: Annotated[str, typer.Argument(help="Which analysis, e.g. chg.")],
+    model: Annotated[str, typer.Option(help="A model's name, or a path to its folder.")],
+    task: Annotated[str | None, typer.Option(help="A task's name.")] = None,
+    preset: Annotated[str | None, typer.Option(help="A named set of parameters: quick, paper.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Set one parameter; can be repeated.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result here; - is stdout.")
+    ] = None,
+) -> None:
+    """Compute an analysis here and now, keep it in the store and write its result."""
+    from headscope.cli.store import open_store
+    from headscope.models.catalogue import Catalogue
+
+    settings = console.settings()
+    store = open_store(settings)
+    models = Catalogue(settings)
+    request = resolve(store, models, analysis, model, task, preset, parameters(param or []))
+    run_id = compute(store, models, request)
+    _write(store, run_id, json_file)
+
+
+def parameters(words: list[str]) -> dict[str, Any]:
+    """``["steps=60"]`` as values: JSON where it is JSON, else text. ``Invalid`` without an =."""
+    from headscope.errors import Invalid
+
+    values: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise Invalid(
+                f"--param {word} isn't NAME=VALUE.", "Write e.g. --param steps=60.", code="bad-parameter"
+            )
+        try:
+            values[name.strip()] = json.loads(value)
+        except json.JSONDecodeError:
+            values[name.strip()] = value
+    return values
+
+
+def resolve(
+    store: Store,
+    models: Catalogue,
+    analysis: str,
+    model: str,
+    task: str | None,
+    preset: str | None,
+    params: dict[str, Any],
+) -> Request:
+    """Validate what was asked for and name it; raises ``NotFound`` and ``Invalid``."""
+    from headscope.analyses.request import find, resolve
+    from headscope.store.tasks import load_user_tasks
+    from headscope.tasks.catalogue import TaskCatalogue
+
+    find(analysis)
+    with store.session() as session:
+        known = TaskCatalogue(load_user_tasks(session))
+    return resolve(analysis, models.info(model), known.get(task) if task else None, preset, params)
+
+
+def compute(store: Store, models: Catalogue, request: Request) -> str:
+    """Compute a request unless it is done already; returns the run's id."""
+    from headscope.jobs.engine import run_foreground
+    from headscope.store import runs
+
+    err = console.err_console()
+    with store.session() as session:
+        submitted = runs.create_or_get(session, request, queue=None)
+        if submitted.run.status == "done":
+            err.print(
+                f"Run {request.id} was computed before; `headscope serve` shows it at /runs/{request.id}."
+            )
+            return request.id
+    err.print(
+        f"{request.title} · {request.model.name} · {request.task_title or 'no task'} · run {request.id}"
+    )
+    with _progress() as report:
+        run_foreground(store, request.id, models, report)
+    return request.id
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Progress], None]]:
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(), TextColumn("{task.fields[left]}"),
+    )  # fmt: skip
+    with Bar(*columns, console=console.err_console()) as bar:
+        line = bar.add_task("starting", total=1.0, left="")
+
+        def report(progress: Progress) -> None:
+            loss = "" if progress.loss is None else f" · loss {progress.loss:.3g} nats"
+            where = f"{progress.phase} · seeds {progress.seeds} · {progress.step}/{progress.steps}"
+            seconds = progress.seconds_left
+            bar.update(
+                line,
+                completed=progress.fraction,
+                description=where + loss,
+                left="" if seconds is None else f"{seconds:.0f} s left",
+            )
+
+        yield report
+        bar.update(line, completed=1.0, left="")
+
+
+def _write(store: Store, run_id: str, file: Path | None) -> None:
+    from headscope.errors import Unavailable
+    from headscope.store import runs
+
+    with store.session() as session:
+        found = runs.get(session, run_id)
+        headline, took = found.headline or {}, found.wall_seconds
+        result = runs.result_json(session, run_id)
+    err = console.err_console()
+    if took is not None:
+        err.print(f"Computed in {took:.1f} s.")
+    for name, value in headline.items():
+        err.print(f"  {name.replace('_', ' ')}: {_number(value)}")
+    if file is None:
+        err.print(f"`headscope serve` shows it at /runs/{run_id}; `headscope export {run_id}` writes it.")
+        return
+    text = json.dumps(result, indent=1) + "\n"
+    if str(file) == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Unavailable(
+            f"{file} can't be written: {error.strerror}.",
+            f"The run is kept: headscope export {run_id} --format json -o FILE.",
+            code="file-unwritable",
+        ) from error
+    err.print(f"Result in {file}.")
+
+
+def _number(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
