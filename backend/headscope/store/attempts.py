@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ from headscope.errors import NotFound
 from headscope.store import artifacts, workers
 from headscope.store.artifacts import Arrays
 from headscope.store.tables import Attempt, PieceRow, Run, now
+
+_STARTING = timedelta(seconds=60)
+"""How long a command line may take between writing its attempt down and claiming it."""
 
 INTERRUPTED: Mapping[str, Any] = {
     "type": "about:blank",
@@ -77,10 +80,20 @@ def add(session: Session, run: Run, kind: str, *, queue: str | None, code_versio
     return attempt
 
 
-def claim(session: Session, run_id: str, number: int, owner: str, *, machine: str, code_version: str) -> bool:
+def claim(
+    session: Session,
+    run_id: str,
+    number: int,
+    owner: str,
+    *,
+    machine: str,
+    code_version: str,
+    foreground: bool = False,
+) -> bool:
     """Take an attempt into one's hands: one that waits, that is one's own, or whose owner is dead.
 
-    False where it is finished, cancelled, gone, or someone living has it.
+    False where it is finished, cancelled, gone, or someone living has it. ``foreground`` takes it out of its
+    queue: no worker goes on with it if this process dies.
     """
     free = or_(
         Attempt.status == "queued",
@@ -93,7 +106,13 @@ def claim(session: Session, run_id: str, number: int, owner: str, *, machine: st
     taken = session.execute(
         update(Attempt)
         .where(this, free)
-        .values(status="running", owner=owner, machine=machine, code_version=code_version)
+        .values(
+            status="running",
+            owner=owner,
+            machine=machine,
+            code_version=code_version,
+            queue=None if foreground else Attempt.queue,
+        )
     )
     if taken.rowcount == 0:  # type: ignore[attr-defined]
         return False
@@ -188,6 +207,8 @@ def request_cancel(session: Session, run_id: str) -> Run:
 def expire_interrupted(session: Session, run: Run) -> None:
     """End a locked run's attempt that a command line left behind: nobody else goes on with it."""
     attempt = run.last
+    if attempt.owner is None and now() - attempt.created_at < _STARTING:
+        return
     if run.active and attempt.queue is None and not workers.is_alive(session, attempt.owner):
         attempt.error = dict(INTERRUPTED)
         _end(session, run, attempt, "cancelled")

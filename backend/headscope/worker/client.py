@@ -1,0 +1,109 @@
+"""The asking side of interactive work: a live worker answers over local HTTP. Loads no torch.
+
+A worker that holds the model already goes first. One that can't be reached is passed over; where none
+answers, the error says so: a page never waits for a worker that is dead.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from headscope.errors import (
+    Forbidden,
+    HeadscopeError,
+    Invalid,
+    NotFound,
+    Refused,
+    TooLarge,
+    Unavailable,
+)
+from headscope.store import workers
+from headscope.store.session import Store
+from headscope.store.workers import WorkerView
+from headscope.web.schemas import GatesIn, GatesOut, PatternsIn, PatternsOut, TaskAccuracyOut
+
+Out = TypeVar("Out", bound=BaseModel)
+
+PATIENCE = httpx.Timeout(90.0, connect=3.0)
+"""Seconds: a first request loads the model, which takes tens of seconds for a large one."""
+
+
+class WorkerClient:
+    """Asks workers that the store knows. Safe to use from many threads."""
+
+    def __init__(self, store: Store, timeout: httpx.Timeout = PATIENCE) -> None:
+        self._store = store
+        self._http = httpx.Client(timeout=timeout, trust_env=False)
+
+    def patterns(self, wanted: PatternsIn) -> PatternsOut:
+        """Attention patterns of a text, every layer or those named."""
+        return self._ask("patterns", wanted, PatternsOut)
+
+    def gates(self, wanted: GatesIn) -> GatesOut:
+        """What gates on every head do to a text: next tokens, losses, divergence."""
+        return self._ask("gates", wanted, GatesOut)
+
+    def accuracy(self, model: str, task: str) -> TaskAccuracyOut:
+        """How a model does on a task without gates: kept, or being computed (ask again)."""
+        return self._ask("accuracy", {"model": model, "task": task}, TaskAccuracyOut)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
+
+    def _ask(self, path: str, wanted: BaseModel | dict[str, Any], out: type[Out]) -> Out:
+        body = wanted.model_dump(mode="json") if isinstance(wanted, BaseModel) else wanted
+        for worker in self._alive(body["model"]):
+            try:
+                answer = self._http.post(
+                    f"{worker.address}/{path}",
+                    json=body,
+                    headers={"Authorization": f"Bearer {worker.secret}"},
+                )
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                continue  # it died a moment ago; another may live
+            except httpx.TimeoutException as error:
+                raise Unavailable(
+                    f"The worker on {worker.host} took too long to answer.",
+                    "Try a shorter text, or try again when its job is done.",
+                    code="worker-slow",
+                ) from error
+            except httpx.TransportError as error:
+                raise Unavailable(
+                    "The worker ended while it was answering.",
+                    "It starts again by itself under `headscope serve`: try again in a few seconds.",
+                    code="worker-died",
+                ) from error
+            return _read(answer, out)
+        raise Unavailable(
+            "No worker is alive to answer this.",
+            "Start one with `headscope worker`; under `headscope serve` it comes back by itself.",
+            code="no-worker",
+        )
+
+    def _alive(self, model: str) -> list[WorkerView]:
+        with self._store.session() as session:
+            alive = [worker for worker in workers.alive(session) if worker.address]
+        return sorted(alive, key=lambda worker: model not in worker.models)
+
+
+def _read(answer: httpx.Response, out: type[Out]) -> Out:
+    try:
+        if answer.is_success:
+            return out.model_validate_json(answer.content)
+        said = answer.json()
+        raise _ERRORS.get(answer.status_code, Unavailable)(said["message"], said["remedy"], code=said["code"])
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        raise Unavailable(
+            f"The worker gave an answer that can't be read (HTTP {answer.status_code}).",
+            "Use the same version of Headscope for the web and for the workers.",
+            code="worker-answer",
+        ) from error
+
+
+_ERRORS: dict[int, type[HeadscopeError]] = {
+    error.status: error for error in (NotFound, Invalid, TooLarge, Refused, Forbidden, Unavailable)
+}
