@@ -25,7 +25,7 @@ check: .venv/installed-dev ## lint, types, layers, generated types in step, docs
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python tests/house/openapi.py --check
+	@$(BIN)/python -m headscope.web.openapi | diff -q - frontend/openapi.json >/dev/null || { echo 'frontend/openapi.json is out of step with the API: make client'; exit 1; }
 	$(NPM) run --silent types:check
 	$(NPM) run --silent lint
 	$(BIN)/python tests/house/docs.py
@@ -34,7 +34,7 @@ format: .venv/installed-dev ## let ruff and biome put the code in order
 	$(BIN)/ruff check --fix && $(BIN)/ruff format && $(NPM) run format
 
 client: .venv/installed-dev ## write frontend/openapi.json and the TypeScript types from the API
-	$(BIN)/python tests/house/openapi.py --write && $(NPM) run types
+	$(BIN)/python -m headscope.web.openapi > frontend/openapi.json && $(NPM) run types
 
 bench: .venv/installed-dev ## the measured promises: import and start time, quick runs, figure sizes
 	$(BIN)/pytest tests/bench -s -m bench
