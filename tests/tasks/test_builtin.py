@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -177,3 +178,12 @@ class TestRules:
         rule = RuleTask("r", "", "", "", "", "", shots=3)
         hashes = {t.content_hash for t in (self.aba, self.abb, rule, builtin_tasks()["induction"])}
         assert len(hashes) == 4
+
+
+def test_the_docs_list_every_task_with_its_rows_and_licence() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text(encoding="utf-8")
+    for task in builtin_tasks().values():
+        n_train, n_test = task.sizes()
+        (line,) = [line for line in page.splitlines() if line.startswith(f"| `{task.name}` ")]
+        assert f"| {n_train} / {n_test} |" in line
+        assert task.licence.split(",")[0] in line

@@ -77,6 +77,7 @@ JSONL_FAULTS = {
     "empty counterfactual": ('{"prompt": "a", "target": "b", "counterfactual": ""}', "no-counterfactual", 1),
     "number": ('{"prompt": "1+1", "target": 2}', "not-text", 1),
     "surrogate": ('{"prompt": "a", "target": "\\ud800"}', "not-text", 1),
+    "escaped NUL": ('{"prompt": "a\\u0000", "target": "b"}', "not-text", 1),
     "same answer": ('{"prompt": "a", "target": "b", "counterfactual": "b"}', "counterfactual", 1),
     "NUL": (GOOD + '{"prompt": "a\0", "target": "b"}', "nul", 2),
     "long": (json.dumps({"prompt": "a" * (MAX_CHARACTERS + 1), "target": "b"}), "too-long", 1),

@@ -60,6 +60,8 @@ def test_names_in_use() -> None:
     ("options", "code"),
     [
         ({"template": "{prompt}"}, "template"),
+        ({"title": "a\0"}, "not-text"),
+        ({"description": "\ud800"}, "not-text"),
         ({"shots": 7}, "too-few-rows"),
         ({"shots": 65}, "shots"),
     ],
@@ -150,6 +152,16 @@ def test_the_catalogue_holds_built_in_and_own_tasks() -> None:
     assert catalogue.all()[-1] == mine
     assert catalogue.get("induction").origin == "built-in"
     assert TaskCatalogue([mine]).get("mine") is mine
+
+
+def test_an_unreadable_task_hides_no_other() -> None:
+    mine = parse_upload("mine", "a.csv", CONTENT)
+    catalogue = TaskCatalogue([to_json(mine) | {"name": "later", "schema_version": 2}, {}, to_json(mine)])
+    assert catalogue.get("mine") == mine
+    assert "later" not in [task.name for task in catalogue.all()]
+    with pytest.raises(Invalid) as caught:
+        catalogue.get("later")
+    assert caught.value.code == "stored-task"
 
 
 def test_unknown_tasks() -> None:

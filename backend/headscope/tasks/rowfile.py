@@ -198,7 +198,7 @@ def _row(line: int, values: dict[str, Any]) -> Row:
                 "Shorten it.",
                 "too-long",
             )
-        _check_surrogates(line, name, value)
+        _check_characters(line, name, value)
     row = Row(**values)
     if row.counterfactual == row.target:
         raise _at(
@@ -207,16 +207,21 @@ def _row(line: int, values: dict[str, Any]) -> Row:
     return row
 
 
-def _check_surrogates(line: int, name: str, value: str) -> None:
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
+def _check_characters(line: int, name: str, value: str) -> None:
+    """JSON's escapes can write what no text file and no database holds."""
+    fault = unstorable(value)
+    if fault:
         raise _at(
-            line,
-            f"the {name} has half of a character (a lone surrogate, U+{ord(value[error.start]):04X}).",
-            "Write the character itself.",
-            "not-text",
-        ) from error
+            line, f"the {name} has {fault}.", "Write the character itself, or leave it out.", "not-text"
+        )
+
+
+def unstorable(text: str) -> str | None:
+    """What keeps a string from being text: a NUL (Postgres keeps none) or half of a character; else None."""
+    if "\0" in text:
+        return "a NUL character"
+    half = next((c for c in text if "\ud800" <= c <= "\udfff"), None)
+    return f"half of a character (a lone surrogate, U+{ord(half):04X})" if half else None
 
 
 def _at(line: int, what: str, remedy: str, code: str) -> Invalid:

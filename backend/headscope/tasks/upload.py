@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from headscope.errors import Invalid, Refused
 from headscope.tasks.builtin import builtin_tasks
-from headscope.tasks.rowfile import MAX_BYTES, read_rows
+from headscope.tasks.rowfile import MAX_BYTES, read_rows, unstorable
 from headscope.tasks.task import Row
 from headscope.tasks.template import QUESTION, Template
 from headscope.tasks.text import TextTask
@@ -37,6 +37,9 @@ def parse_upload(
     a name in use, TooLarge beyond the limits, Invalid for everything else that can't be a task.
     """
     check_name(name, taken)
+    _check_words(
+        title=title, description=description, source=source, licence=licence, template=template or ""
+    )
     layout = Template.parse(QUESTION if template is None or not template.strip() else template, separator)
     numbered = read_rows(filename, content, max_bytes=max_bytes)
     _check_white_space(numbered, layout)
@@ -74,6 +77,13 @@ def check_name(name: str, taken: Collection[str] = ()) -> None:
             "Choose another name, or delete that task first.",
             code="task-exists",
         )
+
+
+def _check_words(**fields: str) -> None:
+    for field, value in fields.items():
+        fault = unstorable(value)
+        if fault:
+            raise Invalid(f"The {field} has {fault}.", "Type it again.", code="not-text")
 
 
 def _check_white_space(numbered: Sequence[tuple[int, Row]], layout: Template) -> None:
