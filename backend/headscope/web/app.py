@@ -2,14 +2,96 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, FastAPI
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.routing import APIRoute
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 
 from headscope import __version__
 from headscope.settings import Settings
-from headscope.web.routes import analyses, health, lab, models, prompts, results, runs, shares, sign_in, tasks
+from headscope.web import problems
+from headscope.web.deps import Services, signed_in
+from headscope.web.examples import EXAMPLES
+from headscope.web.headers import SecurityHeaders
+from headscope.web.limits import BodyLimit
+from headscope.web.origin import HostAndOrigin
+from headscope.web.routes import (
+    analyses,
+    health,
+    lab,
+    models,
+    prompts,
+    results,
+    runs,
+    shares,
+    sign_in,
+    tasks,
+)
+from headscope.web.security import check_exposure
+from headscope.web.static import FrontEnd
 
-PREFIX = "/api/v1"
+PREFIX: Final = "/api/v1"
+OPEN: Final = (health.router, sign_in.router, analyses.router, results.router, shares.reading)
+"""Routes that look for themselves at who asks: a shared run answers its share's holder, too."""
+CLOSED: Final = (models.router, tasks.router, runs.router, prompts.router, lab.router, shares.router)
+"""Routes for those who may use the server."""
+TAGS: Final = (
+    ("service", "Whether the service is up and who works for it."),
+    ("access", "Signing in, where the server asks for a token."),
+    ("models", "Language models."),
+    ("tasks", "What models are asked, built in and uploaded."),
+    ("analyses", "What can be computed, and with which parameters."),
+    ("runs", "Computations: started, watched, cancelled, read, exported."),
+    ("figures", "Plotly figures and their templates."),
+    ("prompts", "Prompts as tokens."),
+    ("lab", "Heads on a prompt, live."),
+    ("shares", "Short links to runs and a view of them."),
+)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The API under /api/v1 and the front end everywhere else.
+
+    Raises ``Refused`` (token-required) where the settings would open the server to others without a token.
+    """
+    check_exposure(settings)
+    app = Application(
+        title="Headscope",
+        version=__version__,
+        summary="What every attention head of a language model is for.",
+        openapi_url=f"{PREFIX}/openapi.json",
+        openapi_tags=[{"name": name, "description": description} for name, description in TAGS],
+        docs_url=None,
+        redoc_url=None,
+        generate_unique_id_function=operation_id,
+        lifespan=_closing,
+        middleware=[
+            Middleware(SecurityHeaders),
+            Middleware(HostAndOrigin, settings=settings),
+            Middleware(BodyLimit, limit=settings.max_upload_bytes),
+            Middleware(GZipMiddleware, minimum_size=1024, compresslevel=5),
+        ],
+    )
+    app.state.services = Services(settings)
+    problems.install(app)
+    app.include_router(_api(), responses=_PROBLEMS)
+    app.router.default = FrontEnd()
+    return app
+
+
+class Application(FastAPI):
+    """FastAPI whose OpenAPI document has an example beside each schema."""
+
+    def openapi(self) -> dict[str, Any]:
+        document = super().openapi()
+        for name, schema in document["components"]["schemas"].items():
+            if name in EXAMPLES:
+                schema["examples"] = [EXAMPLES[name]]
+        return document
 
 
 def operation_id(route: APIRoute) -> str:
@@ -17,29 +99,25 @@ def operation_id(route: APIRoute) -> str:
     return route.name
 
 
-def api_router() -> APIRouter:
+def _api() -> APIRouter:
     api = APIRouter(prefix=PREFIX)
-    for module in (health, sign_in, models, tasks, analyses, runs, results, prompts, lab, shares):
-        api.include_router(module.router)
+    for router in OPEN:
+        api.include_router(router)
+    for router in CLOSED:
+        api.include_router(router, dependencies=[Depends(signed_in)])
     return api
 
 
-def create_app(settings: Settings) -> FastAPI:
-    app = FastAPI(
-        title="Headscope",
-        version=__version__,
-        summary="What every attention head of a language model is for.",
-        openapi_url=f"{PREFIX}/openapi.json",
-        docs_url=None,
-        redoc_url=None,
-        generate_unique_id_function=operation_id,
-    )
-    problem = {"content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}}
-    app.include_router(
-        api_router(),
-        responses={
-            "4XX": {"description": "What is wrong and what to do.", **problem},
-            "5XX": {"description": "What failed here, and what to do.", **problem},
-        },
-    )
-    return app
+@asynccontextmanager
+async def _closing(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    app.state.services.close()
+
+
+_PROBLEM: Final = {
+    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+}
+_PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
+    "4XX": {"description": "What is wrong and what to do.", **_PROBLEM},
+    "5XX": {"description": "What failed here, and what to do.", **_PROBLEM},
+}

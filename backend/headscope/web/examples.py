@@ -110,6 +110,7 @@ _TASK: Final[dict[str, Any]] = {
     "template": "Q: {prompt}\nA: {target}",
     "shots": 5,
     "targets": "Every token of the target.",
+    "judged": "top",
 }
 
 EXAMPLES: Final[dict[str, dict[str, Any]]] = {
@@ -146,6 +147,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "split": "train",
         "n_train": 164,
         "n_test": 41,
+        "n_left_out": 0,
         "examples": [{"tokens": [_TOKEN], "targets": [0], "counterfactual": None}],
     },
     "TaskAccuracyOut": {
@@ -176,6 +178,8 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "preset": "quick",
         "params": {"seeds": 10},
     },
+    "TableColumn": {"name": "layer", "title": "Layer", "unit": None},
+    "TableOut": {"columns": [{"name": "layer", "title": "Layer", "unit": None}], "rows": [[0]]},
     "EstimateOut": {
         "run_id": RUN_ID,
         "existing": None,

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import ConfigDict, Field
 
-from headscope.web.examples import EXAMPLES
+from headscope.messages import (
+    MAX_TEXT,
+    Schema,
+)
+from headscope.messages import (
+    GatesIn as GatesIn,
+    GatesOut as GatesOut,
+    LabIn as LabIn,
+    NextToken as NextToken,
+    PatternsIn as PatternsIn,
+    PatternsOut as PatternsOut,
+    TaskAccuracyOut as TaskAccuracyOut,
+    TokenOut as TokenOut,
+    TypedArray as TypedArray,
+)
 
+RunId = Annotated[str, Field(min_length=1, max_length=64)]
+ViewName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+ViewValue = Annotated[str, Field(max_length=512, pattern=r"^[^\p{Cc}]*$")]
 RunStatus = Literal["queued", "running", "done", "failed", "cancelled"]
-
-
-class Schema(BaseModel):
-    """Base of everything that travels: unknown names refused, an example beside each in the OpenAPI document."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        schema = handler.resolve_ref_schema(handler(core_schema))
-        if example := EXAMPLES.get(cls.__name__):
-            schema["examples"] = [example]
-        return schema
 
 
 class Problem(Schema):
@@ -62,19 +62,10 @@ class ModelOut(Schema):
     resident_on: list[str] = Field(description="Live workers that hold it.")
 
 
-class TokenOut(Schema):
-    id: int
-    start: int = Field(description="Byte offset in the UTF-8 text.")
-    end: int
-    text: str | None = Field(description="None where the bytes are not valid UTF-8 by themselves.")
-    hex: str
-    special: bool
-
-
 class TokenizeIn(Schema):
     model: str
-    text: str
-    bos: bool | None = None
+    text: str = Field(max_length=MAX_TEXT)
+    bos: bool | None = Field(default=None, description="Put a BOS token first; the tokenizer's own policy where unset.")
 
 
 class TokenizeOut(Schema):
@@ -96,6 +87,9 @@ class TaskOut(Schema):
     template: str | None
     shots: int
     targets: str = Field(description="What carries loss, in words.")
+    judged: Literal["top", "pair"] = Field(
+        description="Right is: all target tokens the most likely ones, or the target likelier than the counterfactual."
+    )
 
 
 class ExampleOut(Schema):
@@ -110,21 +104,8 @@ class TaskExamplesOut(Schema):
     split: Literal["train", "test"]
     n_train: int
     n_test: int
+    n_left_out: int = Field(description="Rows before the last example that are longer than the model's context.")
     examples: list[ExampleOut]
-
-
-class TaskAccuracyOut(Schema):
-    """How the model does on the task without gates, computed by a worker and kept."""
-
-    task: str
-    model: str
-    status: Literal["done", "computing", "unavailable"]
-    accuracy: float | None = Field(description="Share of held-out examples whose target tokens are all the most likely ones.")
-    log_probability: float | None = Field(description="Mean held-out log-probability per target token, nats.")
-    chance: float | None = Field(description="What guessing the most frequent target would get.")
-    n: int | None
-    verdict: Literal["can", "weak", "cannot"] | None
-    detail: str
 
 
 class AnalysisOut(Schema):
@@ -144,6 +125,19 @@ class RunIn(Schema):
     task: str | None = None
     preset: str | None = None
     params: dict[str, Any] = Field(default_factory=dict, description="Override the preset's.")
+
+
+class TableColumn(Schema):
+    name: str
+    title: str
+    unit: str | None
+
+
+class TableOut(Schema):
+    """A figure's numbers at full resolution; a number that isn't there is null."""
+
+    columns: list[TableColumn]
+    rows: list[list[Any]]
 
 
 class EstimateOut(Schema):
@@ -210,10 +204,20 @@ class RunsOut(Schema):
 
 
 class ShareIn(Schema):
-    run_ids: list[str] = Field(min_length=1, max_length=8)
-    view: dict[str, str] = Field(default_factory=dict, description="The page's URL parameters: threshold, mode, head, tab.")
-    path: str = Field(default="", description="The page the link opens, e.g. /runs/abc.")
-    visibility: Literal["private", "unlisted", "public"] = "unlisted"
+    run_ids: list[RunId] = Field(min_length=1, max_length=8)
+    view: dict[ViewName, ViewValue] = Field(
+        default_factory=dict, max_length=32, description="The page's URL parameters: threshold, mode, head, tab."
+    )
+    path: str = Field(
+        default="",
+        max_length=512,
+        pattern=r"^$|^/([^/\\\p{Cc}]|$)[^\\\p{Cc}]*$",
+        description="The page of this server that the link opens, e.g. /runs/abc.",
+    )
+    visibility: Literal["private", "unlisted", "public"] = Field(
+        default="unlisted",
+        description="private: only for readers who are signed in; unlisted: for whoever has the link; public: listed.",
+    )
     expires_in_days: int | None = Field(default=None, ge=1, le=3650)
 
 
@@ -252,51 +256,6 @@ class HealthOut(Schema):
     workers: list[WorkerOut] = Field(description="Empty for a reader who isn't signed in where a token is needed.")
     detail: str
     access: Literal["open", "signed-in", "sign-in-needed"]
-
-
-class TypedArray(Schema):
-    """An array as plotly reads it, little-endian; NaN survives."""
-
-    dtype: str
-    shape: str
-    bdata: str
-
-
-class LabIn(Schema):
-    model: str
-    text: str
-    bos: bool | None = None
-
-
-class PatternsIn(LabIn):
-    layers: list[int] | None = Field(default=None, description="All layers where unset.")
-
-
-class PatternsOut(Schema):
-    model: str
-    tokens: list[TokenOut]
-    layers: list[int]
-    patterns: TypedArray = Field(description="[layers, heads, query, key] f4 typed array; rows sum to 1.")
-
-
-class GatesIn(LabIn):
-    gates: TypedArray | list[list[float]] = Field(description="[layers, heads] in [0, 1].")
-    top: int = Field(default=10, ge=1, le=100)
-
-
-class NextToken(Schema):
-    token: TokenOut
-    before: float
-    after: float
-
-
-class GatesOut(Schema):
-    model: str
-    tokens: list[TokenOut]
-    next: list[NextToken]
-    loss_before: list[float | None] = Field(description="Nats per token; None for the first, which nothing predicts.")
-    loss_after: list[float | None]
-    kl: float = Field(description="KL(ungated || gated) at the last position, nats.")
 
 
 class ModelInfoOut(Schema):

@@ -1,7 +1,10 @@
+"""Analyses: what can be computed; their JSON schemas draw the form of a new run."""
+
 from __future__ import annotations
 
 from fastapi import APIRouter
 
+from headscope.analyses import ANALYSES, figures
 from headscope.web.schemas import AnalysisOut
 
 router = APIRouter(prefix="/analyses", tags=["analyses"])
@@ -9,4 +12,17 @@ router = APIRouter(prefix="/analyses", tags=["analyses"])
 
 @router.get("", summary="Analyses with the JSON schema of their parameters")
 def list_analyses() -> list[AnalysisOut]:
-    raise NotImplementedError
+    """The same for every reader; says nothing about this installation."""
+    return [
+        AnalysisOut(
+            name=analysis.name,
+            title=analysis.title,
+            summary=analysis.summary,
+            version=analysis.version,
+            needs_task=analysis.needs_task,
+            params_schema=analysis.params.model_json_schema(),
+            presets={name: dict(values) for name, values in analysis.presets.items()},
+            figures=figures.names(analysis.name),
+        )
+        for analysis in ANALYSES.values()
+    ]

@@ -1,17 +1,22 @@
+"""Models that this installation knows; adding and fetching them is the operator's, on the command line."""
+
 from __future__ import annotations
 
 from fastapi import APIRouter
 
+from headscope.web.deps import App, StoreSession
 from headscope.web.schemas import ModelOut
 
 router = APIRouter(prefix="/models", tags=["models"])
 
 
 @router.get("", summary="Models that this installation knows")
-def list_models() -> list[ModelOut]:
+def list_models(app: App, session: StoreSession) -> list[ModelOut]:
+    """Those whose weights aren't here say what to do about it."""
     raise NotImplementedError
 
 
 @router.get("/{name:path}", summary="One model with its card")
-def get_model(name: str) -> ModelOut:
+def get_model(name: str, app: App, session: StoreSession) -> ModelOut:
+    """404 for an unknown one, listing those there are."""
     raise NotImplementedError

@@ -1,45 +1,90 @@
-"""Reading one run: open to a reader who holds a share of it (`?share=`)."""
+"""Reading one run: for who may use the server, and for the holder of a share of it (`?share=TOKEN`).
+
+A finished run never changes, so its result and figures carry an ETag: asking again costs nothing.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response, StreamingResponse
+from sqlalchemy.orm import Session
 
-from headscope.web.schemas import FigureOut, ResultOut, RunOut
+from headscope import __version__
+from headscope.analyses import figures
+from headscope.analyses.base import Result
+from headscope.store import artifacts, runs
+from headscope.store.tables import Run
+from headscope.web.deps import App, Services, StoreSession, shared_or_signed_in
+from headscope.web.events import EventStream, run_changes
+from headscope.web.present import run_out
+from headscope.web.routes.runs import not_done
+from headscope.web.schemas import FigureOut, ResultOut, RunOut, TableOut
 
-
-
-def reader(
-    share: Annotated[str | None, Query(description="A share's token; opens the runs it points to.")] = None,
-) -> None:
-    """Placeholder."""
-
-
-router = APIRouter(prefix="/runs/{run_id}", tags=["runs"], dependencies=[Depends(reader)])
+router = APIRouter(prefix="/runs/{run_id}", tags=["runs"], dependencies=[Depends(shared_or_signed_in)])
 
 Mode = Literal["every", "always", "any"]
 Format = Literal["csv", "json", "npz", "html", "png", "svg"]
 Theme = Literal["light", "dark"]
-Threshold = Annotated[float, Query(ge=0, le=1, description="A head has a role at this score or above.")]
+Threshold = Annotated[float, Query(gt=0, le=1, description="A head has a role at this score or above.")]
 
 
 @router.get("", summary="One run with its progress, error and attempts")
-def get_run(run_id: str) -> RunOut:
-    raise NotImplementedError
+def get_run(run_id: str, session: StoreSession) -> RunOut:
+    """`notice` says where something keeps it from going on, e.g. that no worker is alive."""
+    return run_out(session, runs.get(session, run_id))
 
 
 @router.get("/result", response_model=ResultOut, summary="The result: parameters, model, arrays")
-def get_result(run_id: str) -> Response:
-    raise NotImplementedError
+def get_result(run_id: str, request: Request, session: StoreSession) -> Response:
+    """409 while there is none, telling the run's status. NaN survives in the typed arrays."""
+    stored = result_id(runs.get(session, run_id))
+    return unchanging(request, stored, lambda: artifacts.get(session, stored))
 
 
 @router.get("/figures/{name}", response_model=FigureOut, tags=["figures"], summary="One figure of a run")
 def get_figure(
-    run_id: str, name: str, threshold: Threshold = 0.5, mode: Mode = "every", theme: Theme = "light"
+    run_id: str,
+    name: str,
+    request: Request,
+    app: App,
+    session: StoreSession,
+    threshold: Threshold = 0.5,
+    mode: Mode = "every",
+    theme: Theme = "light",
 ) -> Response:
-    raise NotImplementedError
+    """Plotly JSON with typed arrays and without template. `theme` decides the traces' own colours."""
+    run = runs.get(session, run_id)
+    key = (result_id(run), "figure", name, threshold, mode, theme)
+
+    def build() -> bytes:
+        return compact(figures.build(result_of(app, session, run), name, threshold, mode, theme))
+
+    return unchanging(request, key, lambda: app.figures.get(key, build))
+
+
+@router.get("/tables/{name}", response_model=TableOut, tags=["figures"], summary="A figure's numbers as a table")
+def get_table(
+    run_id: str,
+    name: str,
+    request: Request,
+    app: App,
+    session: StoreSession,
+    threshold: Threshold = 0.5,
+    mode: Mode = "every",
+) -> Response:
+    """The figure's twin for readers and programs: the same content at full resolution."""
+    run = runs.get(session, run_id)
+    key = (result_id(run), "table", name, threshold, mode)
+
+    def build() -> bytes:
+        return compact(figures.table(result_of(app, session, run), name, threshold, mode))
+
+    return unchanging(request, key, lambda: app.figures.get(key, build))
 
 
 @router.get(
@@ -51,12 +96,25 @@ def get_figure(
 def export_run(
     run_id: str,
     format: Format,  # noqa: A002 - the query's name in the API
-    figure: str | None = None,
+    app: App,
+    session: StoreSession,
+    figure: Annotated[str | None, Query(max_length=64)] = None,
     threshold: Threshold = 0.5,
     mode: Mode = "every",
     theme: Theme = "light",
 ) -> Response:
-    raise NotImplementedError
+    """`figure` picks one figure. 503 for PNG and SVG where the server has no Chromium to draw them with."""
+    from headscope.analyses.export import export
+
+    run = runs.get(session, run_id)
+    result = result_of(app, session, run)
+    facts = run_out(session, run).model_dump()
+    file = export(result, format, facts, figure=figure, threshold=threshold, mode=mode, theme=theme)
+    return Response(
+        file.content,
+        media_type=file.media_type,
+        headers={"Content-Disposition": f'attachment; filename="{file.filename}"'},
+    )
 
 
 @router.get(
@@ -65,5 +123,38 @@ def export_run(
     summary="Server-sent events: `run` with the run as data at each change, until its final status",
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
-async def run_events(run_id: str) -> StreamingResponse:
-    raise NotImplementedError
+def run_events(run_id: str, app: App) -> EventStream:
+    """Event `problem` (data: a problem) ends it too, where the run is deleted or the database stays away."""
+
+    def load() -> RunOut:
+        with app.store.session() as session:
+            return run_out(session, runs.get(session, run_id))
+
+    load()
+    return EventStream(run_changes(load))
+
+
+def result_id(run: Run) -> str:
+    """What names the run's result; ``Refused`` (run-not-done) where there is none."""
+    if run.result_id is None:
+        raise not_done(run.id, run.status)
+    return run.result_id
+
+
+def result_of(app: Services, session: Session, run: Run) -> Result:
+    """The run's result, kept decoded while it is looked at. ``Refused`` (run-not-done) where there is none."""
+    return app.results.get(result_id(run), lambda: runs.result(session, run.id))
+
+
+def compact(content: Any) -> bytes:
+    """JSON without blanks; arrays in it are typed, so NaN has no place."""
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def unchanging(request: Request, key: object, content: Callable[[], bytes]) -> Response:
+    """JSON that only another version of the program would write differently: 304 where the reader has it."""
+    etag = f'"{hashlib.sha256(repr((__version__, key)).encode()).hexdigest()[:24]}"'
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
+    if etag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(content(), media_type="application/json", headers=headers)
