@@ -1,0 +1,163 @@
+"""From the store's rows and the catalogues' entries to what travels."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any, cast
+
+from sqlalchemy.orm import Session
+
+from headscope.core.tokens import Token
+from headscope.jobs.client import notice
+from headscope.store import workers
+from headscope.store.tables import Attempt, Run, Share
+from headscope.store.workers import WorkerView
+from headscope.tasks.task import Task
+from headscope.web.schemas import (
+    AttemptOut,
+    Problem,
+    ProgressOut,
+    RunOut,
+    RunStatus,
+    ShareOut,
+    TaskOut,
+    TokenOut,
+    WorkerOut,
+)
+
+ENDED = frozenset({"done", "failed", "cancelled"})
+
+
+def run_out(session: Session, run: Run) -> RunOut:
+    """A run with its attempts, and what is wrong with where it waits."""
+    return RunOut(
+        id=run.id,
+        analysis=run.analysis,
+        title=run.title,
+        model=run.model,
+        model_info=run.model_info,
+        task=run.task,
+        task_title=run.task_title,
+        preset=run.preset,
+        params=run.params,
+        seeds=run.seeds,
+        status=cast(RunStatus, run.status),
+        origin=cast(Any, run.origin),
+        progress=ProgressOut.model_validate(run.progress) if run.progress else None,
+        error=Problem.model_validate(run.error) if run.error else None,
+        notice=_notice(session, run),
+        created_at=run.created_at,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        wall_seconds=run.wall_seconds,
+        code_version=run.code_version,
+        machine=run.machine,
+        headline=run.headline,
+        attempts=[attempt_out(attempt) for attempt in run.attempts],
+        reproduce=reproduce_command(run),
+    )
+
+
+def attempt_out(attempt: Attempt) -> AttemptOut:
+    return AttemptOut(
+        number=attempt.number,
+        status=cast(RunStatus, attempt.status),
+        worker=attempt.owner,
+        started_at=attempt.started_at,
+        finished_at=attempt.finished_at,
+        wall_seconds=attempt.wall_seconds,
+        code_version=attempt.code_version,
+        drift=attempt.drift,
+    )
+
+
+def _notice(session: Session, run: Run) -> str | None:
+    if not run.active:
+        return None
+    last = run.last
+    if last.cancel_requested_at is not None:
+        return "It was asked to stop and ends at its next pause."
+    if last.status == "running" and not workers.is_alive(session, last.owner):
+        waiting = notice(session, run)
+        return "The worker that computed this run no longer answers. " + (
+            waiting or "Another one goes on from the last finished piece in a few seconds."
+        )
+    return notice(session, run)
+
+
+def reproduce_command(run: Run) -> str:
+    """The command line that asks for the same run: all parameters said, whatever presets become."""
+    words = ["headscope", "run", run.analysis, "--model", run.model]
+    if run.task is not None:
+        words += ["--task", run.task]
+    for name, value in run.params.items():
+        words += ["--param", f"{name}={json.dumps(value)}"]
+    return shlex.join(words)
+
+
+def worker_out(worker: WorkerView) -> WorkerOut:
+    """A worker as readers may see it: neither its address nor its secret."""
+    return WorkerOut(
+        id=worker.id,
+        host=worker.host,
+        device=worker.device,
+        queue=worker.queue,
+        models=list(worker.models),
+        alive=worker.alive,
+        seconds_since_heartbeat=worker.seconds_since_heartbeat,
+    )
+
+
+def share_out(share: Share, base_url: str) -> ShareOut:
+    """A link under the address that the reader uses."""
+    return ShareOut(
+        token=share.token,
+        url=f"{base_url.rstrip('/')}/s/{share.token}",
+        run_ids=share.run_ids,
+        view=share.view,
+        path=share.path,
+        visibility=cast(Any, share.visibility),
+        created_at=share.created_at,
+        expires_at=share.expires_at,
+        revoked_at=share.revoked_at,
+    )
+
+
+def task_out(task: Task) -> TaskOut:
+    return TaskOut(
+        name=task.name,
+        title=task.title,
+        description=task.description,
+        kind=task.kind,
+        origin=task.origin,
+        source=task.source,
+        licence=task.licence,
+        n_rows=task.n_rows,
+        content_hash=task.content_hash,
+        template=task.template,
+        shots=task.shots,
+        targets=task.targets,
+        judged=task.judged,
+    )
+
+
+def token_out(token: Token) -> TokenOut:
+    return TokenOut(
+        id=token.id,
+        start=token.start,
+        end=token.end,
+        text=token.text,
+        hex=token.bytes.hex(),
+        special=token.special,
+    )
+
+
+def resident(live: list[WorkerView]) -> Mapping[str, list[str]]:
+    """Which live workers hold which model."""
+    held: dict[str, list[str]] = {}
+    for worker in live:
+        for model in worker.models:
+            held.setdefault(model, []).append(worker.id)
+    return held

@@ -1,0 +1,130 @@
+"""Errors become HTTP once, here: RFC 9457 ``application/problem+json``, each with a remedy.
+
+An unexpected error says nothing of its inside: its traceback goes to the log, the reader gets a 500.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from headscope.errors import HeadscopeError, Invalid, NotFound, SignInNeeded, TooLarge, Unavailable
+from headscope.web.headers import SECURITY_HEADERS
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+
+class ProblemResponse(Response):
+    """An error as the API tells it."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, error: HeadscopeError, headers: dict[str, str] | None = None) -> None:
+        headers = {"Cache-Control": "no-store", **(headers or {})}
+        if isinstance(error, SignInNeeded):
+            headers["WWW-Authenticate"] = "Bearer"
+        super().__init__(json.dumps(error.problem(), ensure_ascii=False), error.status, headers)
+
+
+def install(app: FastAPI) -> None:
+    """Make every error of the app a problem."""
+    app.add_exception_handler(HeadscopeError, _known)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def disk_full(error: BaseException | None) -> Unavailable | None:
+    """The answer where an error means that the disk is full (an upload is spooled to one); else None."""
+    if not isinstance(error, OSError) or error.errno != errno.ENOSPC:
+        return None
+    return Unavailable(
+        "The disk is full; nothing that was stored is lost.",
+        "Free some space and try again.",
+        code="disk-full",
+    )
+
+
+def _known(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HeadscopeError)  # noqa: S101 - what Starlette calls this handler with
+    return ProblemResponse(error)
+
+
+def _validation(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    return ProblemResponse(invalid(list(error.errors())))
+
+
+def invalid(errors: list[dict[str, Any]]) -> Invalid:
+    """Pydantic's findings as one sentence each, at most five, and what to do about the first."""
+    first = errors[0] if errors else {}
+    if first.get("type") == "json_invalid":
+        reason = first.get("ctx", {}).get("error", "it doesn't parse")
+        return Invalid(f"The body is not JSON: {reason}.", "Send a JSON object.", code="not-json")
+    sentences = [f"{_place(e['loc'])}: {e['msg']}." for e in errors[:5]]
+    return Invalid(" ".join(sentences), _remedy(first), code="invalid-request")
+
+
+def _place(loc: tuple[str | int, ...]) -> str:
+    """Where a value stands, in the words of the request: ``body.run_ids``, ``query.threshold``."""
+    return ".".join(map(str, loc)) or "request"
+
+
+def _remedy(finding: dict[str, Any]) -> str:
+    name = str(finding.get("loc", ("it",))[-1])
+    match finding.get("type"):
+        case "missing":
+            return f"Add {name}."
+        case "extra_forbidden":
+            return f"Leave {name} out, or check its spelling against /api/v1/openapi.json."
+        case _:
+            return f"Change {name} and send again; /api/v1/openapi.json has every field with an example."
+
+
+def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    return ProblemResponse(_from_http(request, error), dict(error.headers or {}))
+
+
+def _from_http(request: Request, error: HTTPException) -> HeadscopeError:
+    path, method = request.url.path, request.method
+    match error.status_code:
+        case 404:
+            return NotFound(
+                f"There is nothing at {path}.", "See /api/v1/openapi.json for what there is.", code="no-such-path"
+            )
+        case 405:
+            allowed = (error.headers or {}).get("Allow", "another method")
+            return _with_status(405, f"{path} doesn't take {method}.", f"Use {allowed}.", "method-not-allowed")
+        case 413:
+            return TooLarge(str(error.detail), "Send less at a time.")
+        case 400:
+            return disk_full(error.__cause__) or _with_status(
+                400, "The request's body can't be read.", "Send it whole, as its Content-Type says.", "bad-request"
+            )
+        case status:
+            return _with_status(status, f"{HTTPStatus(status).phrase}.", "", "http-error")
+
+
+def _with_status(status: int, message: str, remedy: str, code: str) -> HeadscopeError:
+    error = HeadscopeError(message, remedy, code=code)
+    error.status = status  # type: ignore[misc]  # the instance's own: statuses of HTTP itself have no class
+    return error
+
+
+def _unexpected(_: Request, error: Exception) -> Response:
+    failure = disk_full(error) or HeadscopeError(
+        "Headscope failed while answering this request.",
+        "Try again; if it happens again, the server's log has the reason.",
+        code="internal-error",
+    )
+    # Starlette answers these outside of all middleware, so the headers are set here.
+    return ProblemResponse(failure, dict(SECURITY_HEADERS))

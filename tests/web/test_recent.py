@@ -1,0 +1,25 @@
+"""What was used last stays, within its bytes."""
+
+from __future__ import annotations
+
+from headscope.web.recent import Recent
+
+
+def test_the_longest_unused_goes_first() -> None:
+    made: list[str] = []
+
+    def value(key: str) -> bytes:
+        made.append(key)
+        return b"x" * 40
+
+    recent: Recent[bytes] = Recent(100, len)
+    for key in ("a", "b", "a", "c", "a", "b"):
+        recent.get(key, lambda key=key: value(key))
+    assert made == ["a", "b", "c", "b"]
+    assert len(recent) == 2
+
+
+def test_one_entry_beyond_the_limit_is_still_answered() -> None:
+    recent: Recent[bytes] = Recent(10, len)
+    assert recent.get("a", lambda: b"x" * 50) == b"x" * 50
+    assert len(recent) == 1
