@@ -1,12 +1,16 @@
-"""A language model seen as a set of heads. The one file that names TransformerLens' TransformerBridge."""
+"""A language model seen as a set of heads: what analyses may ask of it, and how it is loaded.
+
+Imports no torch; ``core/bridge.py`` is the adapter over TransformerLens' TransformerBridge.
+"""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from headscope.core.folder import architecture, bos_policy, check, counts, read_config, revision
 from headscope.core.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -37,15 +41,25 @@ class ModelInfo:
     """Whether the tokenizer's own policy puts a beginning-of-sequence token first."""
 
 
+@runtime_checkable
 class HeadModel(Protocol):
-    """What analyses may ask of a model. Axes: batch, pos, layer, head, d_head, vocab."""
+    """What analyses may ask of a model. Axes: batch, pos, layer, head, d_head, vocab.
+
+    Weights are frozen and attention is causal: shorter rows are padded on the right with any token, and what
+    stands at their own positions is as if they were alone. One forward pass at a time: contexts put hooks on
+    the model that is shared.
+    """
 
     info: ModelInfo
     tokenizer: Tokenizer
     device: torch.device
     dtype: torch.dtype
+    attention: str
+    """What runs: ``sdpa`` or ``eager``; soft caps need eager whatever was asked for."""
 
-    def logits(self, tokens: Int[torch.Tensor, "batch pos"]) -> Float[torch.Tensor, "batch pos vocab"]: ...
+    def logits(self, tokens: Int[torch.Tensor, "batch pos"]) -> Float[torch.Tensor, "batch pos vocab"]:
+        """Logits of the next token at every position. Raises Invalid beyond the context."""
+        ...
 
     def logits_at(
         self, tokens: Int[torch.Tensor, "batch pos"], where: Int[torch.Tensor, "n 2"]
@@ -56,15 +70,52 @@ class HeadModel(Protocol):
     def gated(self, gates: Float[torch.Tensor, "*batch layer head"]) -> AbstractContextManager[None]:
         """Multiply each head's z by its gate before W_O, at every position. Gates may need gradients.
 
-        With a leading batch axis each row of the batch has gates of its own: seeds as a batch axis.
+        With a leading batch axis each row of the batch has gates of its own: seeds as a batch axis. Gate 1 is
+        bit-exact with the model as it is. Contexts nest: gates multiply. Raises Invalid for another shape.
         """
         ...
 
-    def captured(self, layers: tuple[int, ...], names: tuple[str, ...]) -> AbstractContextManager[dict[str, torch.Tensor]]:
-        """Collect ``"{layer}.z"`` [batch, pos, head, d_head] and ``"{layer}.pattern"`` [batch, head, query, key]."""
+    def captured(
+        self, layers: tuple[int, ...], names: tuple[str, ...]
+    ) -> AbstractContextManager[dict[str, torch.Tensor]]:
+        """Collect ``{layer}.z`` [batch, pos, head, d_head] and ``{layer}.pattern`` [batch, head, query, key].
+
+        ``names`` are among z, pattern; z is before any gate. Rows of a pattern sum to 1. While patterns are
+        captured the pass is eager. The dict is filled by the next call of ``logits`` or ``logits_at``.
+        """
         ...
 
 
-def load_model(folder: Path, *, name: str, dtype: str, device: str, attention: str = "sdpa") -> HeadModel:
-    """Load a model folder (config.json, *.safetensors, tokenizer.json). See models/ for how folders come about."""
-    raise NotImplementedError
+def load_model(
+    folder: Path, *, name: str, dtype: str = "float32", device: str = "auto", attention: str = "sdpa"
+) -> HeadModel:
+    """Load a model folder (config.json, *.safetensors, tokenizer.json). See models/ for where they come from.
+
+    ``device`` auto takes a CUDA device if there is one. ``attention`` sdpa is fused; soft caps make it eager.
+    Patterns always come from an eager pass, which their capture switches on.
+
+    Raises NotFound without the folder, Invalid for damaged files and architectures that can't be gated.
+    """
+    # Torch and TransformerLens load here, so that this module's types cost a web process nothing.
+    from headscope.core.bridge import load
+
+    return load(folder, name=name, dtype=dtype, device=device, attention=attention)
+
+
+def model_info(folder: Path, *, name: str, dtype: str = "float32") -> ModelInfo:
+    """What config.json, the weight files' headers and the tokenizer say; loads no torch.
+
+    Raises NotFound without the folder, Invalid where a file is damaged.
+    """
+    config = read_config(folder)
+    tokenizer_hash, bos = bos_policy(folder)
+    return ModelInfo(
+        name=name,
+        revision=revision(folder),
+        architecture=architecture(config),
+        dtype=dtype,
+        weight_processing="none",
+        tokenizer_hash=tokenizer_hash,
+        bos=bos,
+        **counts(config, check(folder)),
+    )

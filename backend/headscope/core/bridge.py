@@ -1,0 +1,284 @@
+"""The adapter over TransformerLens' TransformerBridge; the one file that names it.
+
+1. The weights load once, into the architecture's own module, frozen, with fused attention.
+2. TransformerLens' architecture adapter says where each layer applies W_O and where the unembedding is. Gates
+   are pre-hooks there (core/hooks.py), so that a gated pass costs what a plain one does.
+3. A short pass proves that every layer's projection is reached with all heads' z: a hook that silently does
+   nothing is the commonest fault in this field, and such a model is refused.
+4. Patterns come from the bridge proper, which runs attention step by step. It is made when first asked for,
+   around a second tree of modules that shares every weight and the hooked modules with the first.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("WANDB_MODE", "disabled")  # TransformerLens depends on wandb; nothing here phones home
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import torch
+from jaxtyping import Float, Int
+from torch import nn
+
+from headscope.core.folder import ATTENTION_ONLY, effective_attention, read_config, weight_files
+from headscope.core.hooks import capturing_z, gated, only_at
+from headscope.core.model import ModelInfo, model_info
+from headscope.core.tokens import Tokenizer
+from headscope.errors import Invalid, Refused
+
+DTYPES = {name: getattr(torch, name) for name in ("float32", "bfloat16", "float16", "float64")}
+_CAPTURES = ("z", "pattern")
+
+
+class BridgedModel:
+    """A HeadModel over one module tree for speed and, when patterns are asked for, a bridge over its twin."""
+
+    def __init__(
+        self,
+        module: nn.Module,
+        boot: Callable[[nn.Module], Any],
+        adapter: Any,
+        info: ModelInfo,
+        tokenizer: Tokenizer,
+        attention: str,
+    ) -> None:
+        self.info = info
+        self.tokenizer = tokenizer
+        self.attention = attention
+        self.module = module.eval().requires_grad_(False)
+        weights = next(module.parameters())
+        self.device, self.dtype = weights.device, weights.dtype
+        self._boot = boot
+        self._projections, self._unembedding = _locate(module, adapter, info)
+        self._eager = 0  # how many open contexts capture patterns
+        self._prove()
+
+    def logits(self, tokens: Int[torch.Tensor, "batch pos"]) -> Float[torch.Tensor, "batch pos vocab"]:
+        """Logits of the next token at every position. Raises Invalid beyond the context."""
+        return self._forward(tokens)
+
+    def logits_at(
+        self, tokens: Int[torch.Tensor, "batch pos"], where: Int[torch.Tensor, "n 2"]
+    ) -> Float[torch.Tensor, "n vocab"]:
+        """Logits at (row, position) pairs only: the unembedding sees nothing else."""
+        with only_at(self._unembedding, where.to(self.device)):
+            return self._forward(tokens)[0]
+
+    @contextmanager
+    def gated(self, gates: Float[torch.Tensor, "*batch layer head"]) -> Iterator[None]:
+        """Multiply each head's z by its gate before W_O: [layer, head], or row by row."""
+        with gated(self._projections, self.info.n_heads, gates):
+            yield
+
+    @contextmanager
+    def captured(self, layers: tuple[int, ...], names: tuple[str, ...]) -> Iterator[dict[str, torch.Tensor]]:
+        """Collect ``"{layer}.z"`` and ``"{layer}.pattern"`` of the passes within."""
+        self._check_captures(layers, names)
+        found: dict[str, torch.Tensor] = {}
+        with ExitStack() as hooks:
+            if "z" in names:
+                hooks.enter_context(capturing_z(self._projections, self.info.n_heads, layers, found))
+            if "pattern" in names:
+                hooks.enter_context(self._capturing_patterns(layers, found))
+            yield found
+
+    @cached_property
+    def bridge(self) -> Any:
+        """The TransformerBridge: same weights, eager attention, its own names for weights and hooks."""
+        shared = [*self.module.parameters(), *self.module.buffers(), *self._projections, self._unembedding]
+        twin = copy.deepcopy(self.module, {id(part): part for part in shared})
+        return self._boot(twin)
+
+    def _forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        if tokens.shape[1] > self.info.n_ctx:
+            raise Invalid(
+                f"{tokens.shape[1]} tokens don't fit the context of {self.info.n_ctx}.",
+                "Shorten the text.",
+                code="too-long",
+            )
+        module = self.bridge.original_model if self._eager else self.module
+        out = module(input_ids=tokens.to(self.device), use_cache=False)
+        logits: torch.Tensor = out if isinstance(out, torch.Tensor) else out.logits
+        return logits
+
+    @contextmanager
+    def _capturing_patterns(self, layers: tuple[int, ...], into: dict[str, torch.Tensor]) -> Iterator[None]:
+        with ExitStack() as hooks:
+            for layer in layers:
+
+                def keep(_: nn.Module, __: Any, pattern: torch.Tensor, layer: int = layer) -> None:
+                    into[f"{layer}.pattern"] = pattern
+
+                hooks.callback(self.bridge.blocks[layer].attn.hook_pattern.register_forward_hook(keep).remove)
+            self._eager += 1
+            try:
+                yield
+            finally:
+                self._eager -= 1
+
+    def _check_captures(self, layers: tuple[int, ...], names: tuple[str, ...]) -> None:
+        for layer in layers:
+            if not 0 <= layer < self.info.n_layers:
+                raise Invalid(
+                    f"Layer {layer} of {self.info.n_layers}.",
+                    f"Layers run 0-{self.info.n_layers - 1}.",
+                    code="no-layer",
+                )
+        for name in names:
+            if name not in _CAPTURES:
+                raise Invalid(
+                    f"{name!r} can't be captured.", f"Choose among {', '.join(_CAPTURES)}.", code="no-capture"
+                )
+
+    def _prove(self) -> None:
+        """Run two tokens and see every layer's z arrive at its projection, with all heads' width."""
+        found: dict[str, torch.Tensor] = {}
+        layers = range(self.info.n_layers)
+        with torch.no_grad(), capturing_z(self._projections, self.info.n_heads, layers, found):
+            self._forward(torch.zeros(1, 2, dtype=torch.long, device=self.device))
+        for layer in layers:
+            z = found.get(f"{layer}.z")
+            if z is None or z.shape[-2:] != (self.info.n_heads, self.info.d_head):
+                raise Invalid(
+                    f"Layer {layer} of {self.info.architecture} doesn't pass all heads to one projection.",
+                    "Choose a model with ordinary attention in every layer.",
+                    code="unsupported-architecture",
+                )
+
+
+def load(folder: Path, *, name: str, dtype: str, device: str, attention: str) -> BridgedModel:
+    """See ``core.model.load_model``."""
+    if dtype not in DTYPES:
+        raise Invalid(f"There is no dtype {dtype!r}.", f"Choose among {', '.join(DTYPES)}.", code="bad-dtype")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    info = model_info(folder, name=name, dtype=dtype)
+    attention = effective_attention(read_config(folder), attention)
+    tokenizer = Tokenizer.from_folder(folder)
+    try:
+        make = _attention_only if info.architecture == ATTENTION_ONLY else _transformers
+        module, adapter, boot = make(folder, info, attention)
+        module = module.to(device)
+    except (MemoryError, torch.OutOfMemoryError) as error:
+        raise Refused(
+            f"{name} doesn't fit into the memory of {device}.",
+            "Choose a smaller model or dtype.",
+            code="out-of-memory",
+        ) from error
+    return BridgedModel(module, boot, adapter, info, tokenizer, attention)
+
+
+Made = tuple[nn.Module, Any, Callable[[nn.Module], Any]]
+
+
+def _transformers(folder: Path, info: ModelInfo, attention: str) -> Made:
+    """An architecture of the transformers library, its adapter, and how to boot a bridge over it."""
+    import transformers
+    from transformer_lens.factories.architecture_adapter_factory import ArchitectureAdapterFactory
+    from transformer_lens.model_bridge.sources._bridge_builder import (
+        build_bridge_config_from_hf,
+        build_bridge_from_module,
+    )
+
+    transformers.utils.logging.disable_progress_bar()
+    dtype = DTYPES[info.dtype]
+    try:
+        module, loading = transformers.AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=dtype,
+            attn_implementation=attention,
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+        cfg = build_bridge_config_from_hf(copy.deepcopy(module.config), info.architecture, info.name, dtype)
+        adapter = ArchitectureAdapterFactory.select_architecture_adapter(cfg)
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+        raise Invalid(
+            f"{folder} can't be loaded as {info.architecture}: {error}",
+            "Choose a decoder-only architecture that transformers and TransformerLens both know.",
+            code="unsupported-architecture",
+        ) from error
+    if loading["missing_keys"]:
+        missing = sorted(loading["missing_keys"])
+        raise Invalid(
+            f"The weights in {folder} lack {len(missing)} tensors, e.g. {missing[0]}.",
+            "Copy or fetch the model again.",
+            code="missing-weights",
+        )
+
+    def boot(twin: Any) -> Any:
+        # Not boot_transformers, which would load a second tokenizer and look for it on the hub.
+        twin.set_attn_implementation("eager")
+        return build_bridge_from_module(
+            twin, info.architecture, hf_config=copy.deepcopy(twin.config), model_name=info.name
+        )
+
+    return module, adapter, boot
+
+
+def _attention_only(folder: Path, info: ModelInfo, attention: str) -> Made:
+    """The bundled architecture: TransformerLens' native model without MLPs."""
+    import safetensors.torch
+    from transformer_lens.config import TransformerBridgeConfig
+    from transformer_lens.model_bridge.sources._bridge_builder import build_bridge_from_module
+    from transformer_lens.model_bridge.sources.native.model import NativeModel
+    from transformer_lens.model_bridge.supported_architectures.native import NativeArchitectureAdapter
+
+    cfg = TransformerBridgeConfig(**native_config(info))
+    module = NativeModel(cfg)
+    (file,) = weight_files(folder)
+    try:
+        module.load_state_dict(safetensors.torch.load_file(file))
+    except RuntimeError as error:
+        raise Invalid(
+            f"{file} doesn't hold the weights that config.json describes: {error}",
+            "Copy the folder again.",
+            code="missing-weights",
+        ) from error
+
+    def boot(twin: nn.Module) -> Any:
+        return build_bridge_from_module(twin, "TransformerLensNative", tl_config=cfg, model_name=info.name)
+
+    return module.to(DTYPES[info.dtype]), NativeArchitectureAdapter(copy.deepcopy(cfg)), boot
+
+
+def native_config(info: ModelInfo) -> dict[str, Any]:
+    """TransformerLens' settings for an attention-only model: LayerNorm, learned positions, no MLP."""
+    return {
+        "n_layers": info.n_layers,
+        "d_model": info.d_model,
+        "n_heads": info.n_heads,
+        "d_head": info.d_head,
+        "n_ctx": info.n_ctx,
+        "d_vocab": info.d_vocab,
+        "attn_only": True,
+        "normalization_type": "LN",
+        "positional_embedding_type": "standard",
+        "architecture": "TransformerLensNative",
+        "init_weights": False,
+    }
+
+
+def _locate(module: nn.Module, adapter: Any, info: ModelInfo) -> tuple[list[nn.Module], nn.Module]:
+    """Each layer's W_O module and the unembedding, by the names that the adapter gives them."""
+    parts = adapter.component_mapping
+    try:
+        attention = parts["blocks"].submodules["attn"]
+        path = f"{attention.name}.{attention.submodules['o'].name}"
+        blocks = parts["blocks"].name
+        projections = [module.get_submodule(f"{blocks}.{layer}.{path}") for layer in range(info.n_layers)]
+        return projections, module.get_submodule(parts["unembed"].name)
+    except (KeyError, AttributeError) as error:
+        raise Invalid(
+            f"{info.architecture} has no attention output projection in every layer.",
+            "Choose a model with ordinary attention in every layer.",
+            code="unsupported-architecture",
+        ) from error

@@ -1,0 +1,90 @@
+"""Interventions on heads, as context managers over a list of output projections (W_O), one per layer.
+
+All of them are forward pre-hooks on the module that applies W_O: its input is the heads' mixed values z, side
+by side [batch, pos, head * d_head], just before W_O. A hook exists only while its context is open, so a model
+without gates runs as if there were none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import nn
+
+from headscope.errors import Invalid
+
+
+@contextmanager
+def gated(
+    projections: Sequence[nn.Module], n_heads: int, gates: Float[torch.Tensor, "*batch layer head"]
+) -> Iterator[None]:
+    """Multiply z by gates [layer, head], or by each row's own [batch, layer, head], at every position.
+
+    Raises Invalid where the shape is not the model's. Gates take the dtype of z, and may need gradients.
+    """
+    if gates.ndim not in (2, 3) or tuple(gates.shape[-2:]) != (len(projections), n_heads):
+        raise Invalid(
+            f"Gates of shape {tuple(gates.shape)} don't fit {len(projections)} layers x {n_heads} heads.",
+            "Give [layer, head] or [batch, layer, head].",
+            code="bad-gates",
+        )
+    with ExitStack() as hooks:
+        for layer, projection in enumerate(projections):
+            hooks.callback(projection.register_forward_pre_hook(_Gate(gates.select(-2, layer))).remove)
+        yield
+
+
+@contextmanager
+def capturing_z(
+    projections: Sequence[nn.Module], n_heads: int, layers: Sequence[int], into: dict[str, torch.Tensor]
+) -> Iterator[None]:
+    """Put ``"{layer}.z"`` [batch, pos, head, d_head] into a dict: what the heads mixed, before any gate."""
+    with ExitStack() as hooks:
+        for layer in layers:
+
+            def keep(_: nn.Module, args: tuple[Any, ...], layer: int = layer) -> None:
+                z: torch.Tensor = args[0]
+                into[f"{layer}.z"] = z.view(*z.shape[:-1], n_heads, z.shape[-1] // n_heads)
+
+            hooks.callback(projections[layer].register_forward_pre_hook(keep, prepend=True).remove)
+        yield
+
+
+@contextmanager
+def only_at(unembedding: nn.Module, where: Int[torch.Tensor, "n 2"]) -> Iterator[None]:
+    """Let the unembedding see the stream at (row, position) pairs only: its input becomes [1, n, d_model]."""
+
+    def pick(_: nn.Module, args: tuple[Any, ...]) -> tuple[torch.Tensor]:
+        stream: torch.Tensor = args[0]
+        return (stream[where[:, 0], where[:, 1]].unsqueeze(0),)
+
+    hook = unembedding.register_forward_pre_hook(pick)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+class _Gate:
+    """Pre-hook of one layer: z * gate. A gate of exactly 1 leaves every bit of z as it is."""
+
+    def __init__(self, gate: torch.Tensor) -> None:
+        self.gate = gate  # [head] or [batch, head]
+
+    def __call__(self, _: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        z: torch.Tensor = args[0]
+        gate = self.gate.to(dtype=z.dtype, device=z.device)
+        n_heads = gate.shape[-1]
+        if gate.ndim == 2 and gate.shape[0] != z.shape[0]:
+            raise Invalid(
+                f"Gates for {gate.shape[0]} rows don't fit a batch of {z.shape[0]}.",
+                "Give one set of gates, or one per row of the batch.",
+                code="bad-gates",
+            )
+        scale = gate.unsqueeze(-1) if gate.ndim == 1 else gate[:, None, :, None]
+        heads = z.view(*z.shape[:-1], n_heads, z.shape[-1] // n_heads)
+        return ((heads * scale).flatten(-2), *args[1:])
