@@ -1,0 +1,87 @@
+import { lazy, Suspense, useEffect } from "react";
+import { reportSignedIn, useConnection } from "./api/connection";
+import { AtlasPage } from "./pages/AtlasPage";
+import { ModelPage, ModelsPage } from "./pages/ModelPages";
+import { NotFoundPage } from "./pages/NotFoundPage";
+import { RunPage } from "./pages/RunPage";
+import { RunsPage } from "./pages/RunsPage";
+import { SharedPage } from "./pages/SharedPage";
+import { SignInPage } from "./pages/SignInPage";
+import { TaskPage } from "./pages/TaskPage";
+import { TasksPage } from "./pages/TasksPage";
+import { ErrorBoundary } from "./parts/ErrorBoundary";
+import { Shell } from "./parts/Shell";
+import { SubjectProvider } from "./parts/subject";
+import { ThemeProvider } from "./parts/theme";
+import { go, usePlace } from "./url/navigation";
+import type { Place } from "./url/view";
+
+// The form library is needed on one page only.
+const NewRunPage = lazy(() => import("./pages/NewRunPage"));
+
+const TITLES: Partial<Record<Place["page"], string>> = {
+  new: "New run",
+  runs: "Runs",
+  tasks: "Tasks",
+  models: "Models",
+  "sign-in": "Sign in",
+  "not-found": "Not found",
+};
+
+function Page({ place }: { place: Place }) {
+  switch (place.page) {
+    case "atlas":
+      return <AtlasPage place={place} />;
+    case "run":
+      return <RunPage key={place.id} place={place} />;
+    case "shared":
+      return <SharedPage key={place.token} place={place} />;
+    case "new":
+      return <NewRunPage place={place} />;
+    case "runs":
+      return <RunsPage place={place} />;
+    case "tasks":
+      return <TasksPage />;
+    case "task":
+      return <TaskPage key={place.name} place={place} />;
+    case "models":
+      return <ModelsPage />;
+    case "model":
+      return <ModelPage key={place.name} name={place.name} />;
+    case "sign-in":
+      return <SignInPage onDone={() => go(place.next, { replace: true })} />;
+    case "not-found":
+      return <NotFoundPage what={`There is no page at ${place.path}.`} />;
+  }
+}
+
+function Pages() {
+  const place = usePlace();
+  const { signedOut } = useConnection();
+  useEffect(() => {
+    const title = TITLES[place.page];
+    document.title = title ? `${title} · Headscope` : "Headscope";
+  }, [place.page]);
+  if (signedOut && place.page !== "sign-in") return <SignInPage onDone={reportSignedIn} />;
+  return (
+    <ErrorBoundary key={place.page}>
+      <Suspense
+        fallback={<div className="skeleton page-skeleton" role="status" aria-label="Loading the page" />}
+      >
+        <Page place={place} />
+      </Suspense>
+    </ErrorBoundary>
+  );
+}
+
+export function App() {
+  return (
+    <ThemeProvider>
+      <SubjectProvider>
+        <Shell>
+          <Pages />
+        </Shell>
+      </SubjectProvider>
+    </ThemeProvider>
+  );
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { complaints, fieldsOf, overrides, presetValues, typed } from "./schema";
+
+const SCHEMA = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    clamp: { type: "number", exclusiveMinimum: 0, maximum: 50, default: 4, title: "Logit clamp" },
+    seeds: { type: "integer", minimum: 1, maximum: 64, default: 10, title: "Seeds" },
+    shots: {
+      anyOf: [{ type: "integer", minimum: 0, maximum: 64 }, { type: "null" }],
+      default: null,
+      title: "Examples",
+    },
+    dtype: { type: "string", enum: ["float32", "bfloat16"], default: "float32", title: "Precision" },
+  },
+};
+const PRESETS = { quick: { seeds: 3 }, paper: { seeds: 10 } };
+const groups = fieldsOf(SCHEMA, PRESETS);
+const fields = groups.flat();
+const field = (name: string) => fields.find((one) => one.name === name) as (typeof fields)[number];
+
+describe("a form from a schema", () => {
+  it("puts what presets name first", () => {
+    expect(groups.map((group) => group.map(({ name }) => name))).toEqual([
+      ["seeds"],
+      ["clamp", "shots", "dtype"],
+    ]);
+  });
+
+  it("reads kinds, ranges and what may stay empty", () => {
+    expect(field("seeds")).toMatchObject({
+      kind: "integer",
+      minimum: 1,
+      maximum: 64,
+      optional: false,
+      initial: 10,
+    });
+    expect(field("shots")).toMatchObject({ kind: "integer", maximum: 64, optional: true, initial: null });
+    expect(field("dtype")).toMatchObject({ kind: "choice", choices: ["float32", "bfloat16"] });
+  });
+
+  it("sends only what differs from the preset", () => {
+    const base = presetValues(fields, PRESETS.quick);
+    expect(base).toEqual({ seeds: 3, clamp: 4, shots: null, dtype: "float32" });
+    expect(overrides({ ...base, shots: 2 }, base)).toEqual({ shots: 2 });
+    expect(overrides(base, base)).toEqual({});
+  });
+
+  it("turns typing into values", () => {
+    expect(typed(field("shots"), "")).toBeNull();
+    expect(typed(field("seeds"), "")).toBeNaN();
+    expect(typed(field("seeds"), "5")).toBe(5);
+    expect(typed(field("seeds"), "five")).toBeNaN();
+    expect(typed(field("dtype"), "bfloat16")).toBe("bfloat16");
+  });
+
+  it("says what is wrong with a value, and with nothing else", () => {
+    const base = presetValues(fields, PRESETS.quick);
+    expect(complaints(SCHEMA, fields, base)).toEqual({});
+    expect(complaints(SCHEMA, fields, { ...base, seeds: 0, clamp: Number.NaN, dtype: "int8" })).toEqual({
+      seeds: "Must be a whole number from 1 to 64.",
+      clamp: "Needs a number from 0 to 50.",
+      dtype: "One of float32, bfloat16.",
+    });
+    expect(complaints(SCHEMA, fields, { ...base, seeds: 1.5, shots: 100 })).toEqual({
+      seeds: "Must be a whole number from 1 to 64.",
+      shots: "Must be a whole number from 0 to 64.",
+    });
+  });
+});

@@ -1,0 +1,22 @@
+import "@fontsource-variable/inter/wght.css";
+import "@fontsource-variable/jetbrains-mono/wght.css";
+import "./styles/theme.css";
+import "./styles/base.css";
+import "./styles/parts.css";
+import "./styles/pages.css";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./App";
+import { loadPlotly } from "./plot/plotly";
+
+const root = document.getElementById("root");
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}
+
+// The drawing library comes while the data does, so that the first picture waits for neither.
+void loadPlotly().catch(() => {});

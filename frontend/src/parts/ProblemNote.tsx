@@ -1,0 +1,30 @@
+import type { ApiError } from "../api/errors";
+import type { Problem } from "../api/types";
+
+interface ProblemNoteProps {
+  error?: ApiError;
+  problem?: Problem;
+  retry?: () => void;
+  retryLabel?: string;
+}
+
+/** What went wrong and what to do, with a retry where one makes sense. */
+export function ProblemNote({
+  error,
+  problem = error?.problem,
+  retry,
+  retryLabel = "Try again",
+}: ProblemNoteProps) {
+  if (!problem) return null;
+  return (
+    <div className="problem" role="alert">
+      <p className="problem-detail">{problem.detail}</p>
+      {problem.remedy && <p className="problem-remedy">{problem.remedy}</p>}
+      {retry && (
+        <button type="button" className="button" onClick={retry}>
+          {retryLabel}
+        </button>
+      )}
+    </div>
+  );
+}

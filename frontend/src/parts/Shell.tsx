@@ -1,0 +1,89 @@
+import { type ReactNode, useEffect } from "react";
+import { api } from "../api/client";
+import { useConnection } from "../api/connection";
+import { useInterval } from "../api/resource";
+import { Link, usePlace } from "../url/navigation";
+import { DEFAULT_VIEW, type Place } from "../url/view";
+import { ExportMenu } from "./ExportMenu";
+import { Logo } from "./Logo";
+import { Menu, MenuItem } from "./Menu";
+import { ShareButton } from "./ShareDialog";
+import { useSubject } from "./subject";
+import { CHOICES, useTheme } from "./theme";
+
+const PAGES: { text: string; to: Place; pages: Place["page"][] }[] = [
+  { text: "Atlas", to: { page: "atlas", model: null, task: null, view: DEFAULT_VIEW }, pages: ["atlas"] },
+  {
+    text: "Runs",
+    to: { page: "runs", model: null, task: null, status: null },
+    pages: ["runs", "run", "new"],
+  },
+  { text: "Tasks", to: { page: "tasks" }, pages: ["tasks", "task"] },
+  { text: "Models", to: { page: "models" }, pages: ["models", "model"] },
+];
+
+const THEME_TEXT = { system: "As the system", light: "Light", dark: "Dark" } as const;
+
+export function Shell({ children }: { children: ReactNode }) {
+  const place = usePlace();
+  const subject = useSubject();
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <header className="top">
+        <Link to="/" className="brand" aria-label="Headscope, to the atlas">
+          <Logo />
+          <span>Headscope</span>
+        </Link>
+        <nav aria-label="Pages" className="nav">
+          {PAGES.map(({ text, to, pages }) => (
+            <Link key={text} to={to} aria-current={pages.includes(place.page) ? "page" : undefined}>
+              {text}
+            </Link>
+          ))}
+        </nav>
+        <div className="top-tools">
+          <ThemeMenu />
+          {subject?.run.status === "done" && <ExportMenu subject={subject} />}
+          {subject && subject.share === null && <ShareButton subject={subject} />}
+        </div>
+      </header>
+      <Offline />
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+    </>
+  );
+}
+
+function ThemeMenu() {
+  const { choice, choose } = useTheme();
+  return (
+    <Menu label="◐" title="Light or dark">
+      {CHOICES.map((option) => (
+        <MenuItem key={option} checked={option === choice} onSelect={() => choose(option)}>
+          {THEME_TEXT[option]}
+        </MenuItem>
+      ))}
+    </Menu>
+  );
+}
+
+/** A heartbeat, slow while the server answers and quick while it doesn't, and the banner that says so. */
+function Offline() {
+  const { online } = useConnection();
+  const ask = () => void api.health().catch(() => {});
+  useInterval(ask, online ? 15_000 : 2_500, true);
+  useEffect(() => {
+    document.documentElement.classList.toggle("is-offline", !online);
+  }, [online]);
+  if (online) return null;
+  return (
+    <div className="banner" role="status">
+      The Headscope server doesn’t answer. What is shown stays; start it again with{" "}
+      <code>headscope serve</code>, and this page goes on by itself.
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+// plotly.js, loaded once and apart from the page's own code: text and layout never wait for it.
+import type { Figure } from "../api/types";
+
+export interface PlotPoint {
+  /** A heatmap's [row, column]. */
+  pointNumber: number | [number, number];
+  curveNumber: number;
+}
+
+export interface PlotEvent {
+  points: PlotPoint[];
+  event: MouseEvent;
+}
+
+/** An element that plotly has drawn into; it emits plotly's events. */
+export interface PlotElement extends HTMLElement {
+  on(name: string, listener: (event: PlotEvent) => void): void;
+  removeAllListeners(name: string): void;
+}
+
+type Config = Record<string, unknown>;
+type ImageOptions = {
+  format: "png" | "svg";
+  width: number;
+  height: number;
+  scale?: number;
+  filename?: string;
+};
+
+export interface Plotly {
+  react(target: HTMLElement, data: unknown[], layout: unknown, config: Config): Promise<PlotElement>;
+  restyle(target: HTMLElement, change: Record<string, unknown>, traces?: number[]): Promise<unknown>;
+  relayout(target: HTMLElement, change: Record<string, unknown>): Promise<unknown>;
+  purge(target: HTMLElement): void;
+  downloadImage(figure: Figure, options: ImageOptions): Promise<string>;
+}
+
+let loading: Promise<Plotly> | undefined;
+
+export function loadPlotly(): Promise<Plotly> {
+  loading ??= import("plotly.js-cartesian-dist-min").then((module) => module.default as Plotly);
+  return loading;
+}
