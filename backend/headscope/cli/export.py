@@ -9,13 +9,15 @@ from typing import Annotated
 import typer
 
 from headscope.cli import console
-from headscope.cli.runs import RunId, complete_id
+from headscope.cli.runs import RunId, complete_id, described
 
 
 def export(
     run: RunId,
     format: Annotated[str, typer.Option(help="csv, json, npz, html, png or svg.")] = "json",  # noqa: A002
-    figure: Annotated[str | None, typer.Option(help="Which picture, e.g. roles; html, png and svg.")] = None,
+    figure: Annotated[
+        str | None, typer.Option(help="Which picture or table, e.g. roles, ecdf, loss.")
+    ] = None,
     threshold: Annotated[float, typer.Option(min=0.0, max=1.0, help="A head has a role from here on.")] = 0.5,
     mode: Annotated[str, typer.Option(help="every, always or any.")] = "every",
     theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
@@ -28,15 +30,17 @@ def export(
     from headscope.cli.store import open_store
     from headscope.errors import Unavailable
     from headscope.store import runs
+    from headscope.web.present import reproduce_command
 
     with open_store(console.settings()).session() as session:
-        run_id = runs.get(session, complete_id(session, run)).id
-        result = runs.result(session, run_id)
-    exported = write(result, format, figure=figure, threshold=threshold, mode=mode, theme=theme)
+        found = runs.get(session, complete_id(session, run))
+        facts = {**described(found), "reproduce": reproduce_command(found)}
+        result = runs.result(session, found.id)
+    exported = write(result, format, facts, figure=figure, threshold=threshold, mode=mode, theme=theme)
     if str(output) == "-":
         sys.stdout.buffer.write(exported.content)
         return
-    path = output or Path(f"headscope-{run_id}{f'-{figure}' if figure else ''}.{format}")
+    path = output or Path(exported.filename)
     try:
         path.write_bytes(exported.content)
     except OSError as error:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headscope.analyses.base import Progress
     from headscope.analyses.request import Request
     from headscope.models.catalogue import Catalogue
+    from headscope.settings import Settings
     from headscope.store.session import Store
 
 
@@ -40,7 +41,7 @@ def run(
     store = open_store(settings)
     models = Catalogue(settings)
     request = resolve(store, models, analysis, model, task, preset, parameters(param or []))
-    run_id = compute(store, models, request)
+    run_id = compute(settings, store, models, request)
     _write(store, run_id, json_file)
 
 
@@ -82,7 +83,7 @@ def resolve(
     return resolve(analysis, models.info(model), known.get(task) if task else None, preset, params)
 
 
-def compute(store: Store, models: Catalogue, request: Request) -> str:
+def compute(settings: Settings, store: Store, models: Catalogue, request: Request) -> str:
     """Compute a request unless it is done already; returns the run's id."""
     from headscope.jobs.engine import run_foreground
     from headscope.store import runs
@@ -99,7 +100,7 @@ def compute(store: Store, models: Catalogue, request: Request) -> str:
         f"{request.title} · {request.model.name} · {request.task_title or 'no task'} · run {request.id}"
     )
     with _progress() as report:
-        run_foreground(store, request.id, models, report)
+        run_foreground(store, request.id, models, report, settings=settings)
     return request.id
 
 

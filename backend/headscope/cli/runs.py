@@ -61,9 +61,11 @@ def show(
     """Show one run: its parameters, attempts and headline numbers."""
     from headscope.cli.store import open_store
     from headscope.store import runs
+    from headscope.web.present import reproduce_command
 
     with open_store(console.settings()).session() as session:
-        row = described(runs.get(session, complete_id(session, run)))
+        found = runs.get(session, complete_id(session, run))
+        row = {**described(found), "reproduce": reproduce_command(found)}
     if as_json:
         console.write_json(row)
         return
@@ -78,6 +80,7 @@ def show(
     for attempt in row["attempts"]:
         took = f"{attempt['wall_seconds']:.1f} s" if attempt["wall_seconds"] is not None else "–"
         out.print(f"\nattempt {attempt['number']}: {attempt['kind']}, {attempt['status']}, {took}")
+    out.print(f"\nagain: {row['reproduce']}", markup=False, soft_wrap=True)
 
 
 @app.command("cancel")
@@ -85,13 +88,14 @@ def cancel(run: RunId) -> None:
     """Ask a run to stop; what it finished is kept, and asking for it again goes on from there."""
     from headscope.cli.store import open_store
     from headscope.jobs.client import JobClient
+    from headscope.store.tables import FINAL
 
     settings = console.settings()
     with open_store(settings).session() as session:
         run_id = complete_id(session, run)
-    client = JobClient(settings)
-    client.cancel(run_id)
-    console.err_console().print(f"Run {run_id} is asked to stop.")
+    status = JobClient(settings).cancel(run_id).status
+    said = f"is {status}" if status in FINAL else "is asked to stop"
+    console.err_console().print(f"Run {run_id} {said}.")
 
 
 @app.command("delete")
