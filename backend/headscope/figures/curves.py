@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from jaxtyping import Float
+from numpy.typing import NDArray
 
 from headscope.core.arrays import encode
 from headscope.figures.theme import Palette

@@ -34,8 +34,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from jaxtyping import Float, UInt8
+from numpy.typing import NDArray
 
 from headscope.core.arrays import encode
 from headscope.core.roles import BOTH, HARMFUL, IRRELEVANT, NEEDED, UNDECIDED

@@ -112,6 +112,7 @@ def template(colours: Palette) -> dict[str, Any]:
         "zeroline": False,
         "automargin": True,
         "ticks": "",
+        "ticklabelstandoff": 4,
         "tickfont": {"color": colours.muted, "size": 12},
         "title": {"font": {"color": colours.muted, "size": 12}, "standoff": 8},
     }

@@ -194,7 +194,10 @@ def layers(result: Result, view: View) -> Figure:
     x = np.arange(result.model.n_layers)
     traces = [
         curves.bars(x, 100 * shares[role], view.colours, role, ROLE_LABELS[role])
-        | {"hovertemplate": "layer %{x}: %{y:.0f} % " + ROLE_LABELS[role] + "<extra></extra>"}
+        | {
+            "hovertemplate": "layer %{x}: %{y:.0f} % " + ROLE_LABELS[role] + "<extra></extra>",
+            "showlegend": bool((shares[role] > 0).any()),
+        }
         for role in ("needed", "both", "harmful", "undecided", "irrelevant")
     ]
     layout = {

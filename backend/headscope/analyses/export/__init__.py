@@ -1,0 +1,102 @@
+"""A finished run as a file: numbers (CSV, JSON, npz), pictures (PNG, SVG), the whole page (HTML).
+
+The page's buttons, the API and ``headscope export`` all call ``export``. Numbers need nothing but numpy, the
+page needs no network to be read, pictures need a Chromium on the machine that draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from headscope.analyses import figures
+from headscope.analyses.base import Result
+from headscope.analyses.export import numbers
+from headscope.analyses.export.facts import Facts
+from headscope.errors import Invalid
+from headscope.figures.view import view
+
+Format = Literal["csv", "json", "npz", "html", "png", "svg"]
+
+EXPORTS: Mapping[Format, str] = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "npz": "application/octet-stream",
+    "html": "text/html; charset=utf-8",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+}
+"""Media types by format."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file: what it holds, what kind it is, what to call it."""
+
+    content: bytes
+    media_type: str
+    filename: str
+
+
+def export(
+    result: Result,
+    format: str,  # noqa: A002 - the word of the API and of the command line
+    facts: Mapping[str, Any] | None = None,
+    *,
+    figure: str | None = None,
+    threshold: float = 0.5,
+    mode: str = "every",
+    theme: str = "light",
+) -> Export:
+    """Write a result as one file.
+
+    ``facts`` is what is known of the run beside its result, by the field names of the API's run: id, preset,
+    wall_seconds, code_version, machine, finished_at, reproduce. ``figure`` picks one figure: its picture (PNG
+    and SVG take the first one where unset), its numbers (CSV, JSON), its page (HTML).
+
+    Raises ``Invalid`` for an unknown format, threshold, mode or theme, ``NotFound`` for an unknown figure,
+    ``Unavailable`` (no-browser, picture-failed) where a picture can't be drawn here.
+    """
+    kind = next((known for known in get_args(Format) if known == format), None)
+    if kind is None:
+        raise Invalid(
+            f"There is no export format {format!r}.",
+            f"Use one of {', '.join(EXPORTS)}.",
+            code="unknown-format",
+        )
+    view(threshold, mode, theme)
+    if figure is not None:
+        figures.table(result, figure, threshold, mode)
+    look = Look(figure, threshold, mode, theme)
+    known = Facts.of(result, facts or {})
+    content = _write(kind, result, known, look)
+    suffix = f"-{figure}" if figure else "-roles" if kind in ("png", "svg") else ""
+    return Export(content, EXPORTS[kind], f"{known.file_stem}{suffix}.{kind}")
+
+
+@dataclass(frozen=True)
+class Look:
+    """Which figure, and how it is looked at."""
+
+    figure: str | None
+    threshold: float
+    mode: str
+    theme: str
+
+
+def _write(kind: Format, result: Result, facts: Facts, look: Look) -> bytes:
+    if kind == "npz":
+        return numbers.npz(result)
+    if kind == "csv":
+        return numbers.csv(figures.table(result, look.figure or "roles", look.threshold, look.mode))
+    if kind == "json":
+        return numbers.json(result, look.figure, look.threshold, look.mode)
+    if kind == "html":
+        from headscope.analyses.export import page
+
+        return page.page(result, facts, look.figure, look.threshold, look.mode, look.theme)
+    from headscope.analyses.export import picture
+
+    name = look.figure or figures.names(result.analysis)[0]
+    return picture.draw(result, facts, name, look.threshold, look.mode, look.theme, kind)

@@ -1,0 +1,104 @@
+"""A figure as it stands alone: with template, title, legend and size, where the page has words of its own."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from headscope.analyses import figures
+from headscope.analyses.base import Result
+from headscope.core.roles import ROLE_NAMES
+from headscope.figures import head_grid, theme
+from headscope.figures.theme import ROLE_LABELS, Figure, Palette
+
+WIDTH = 760
+"""Pixels of a picture that has no width of its own."""
+
+MAX_GRID_WIDTH = 1200
+TITLE_SPACE = 72
+LEGEND_SPACE = 24
+
+
+def is_grid(figure: Figure) -> bool:
+    """Whether it is a head grid, which has a size of its own and round corners."""
+    return "cell_columns" in figure["layout"]["meta"]
+
+
+def standing_alone(
+    result: Result, name: str, title: str, *, threshold: float, mode: str, colours: str
+) -> Figure:
+    """The figure with all that a reader needs who sees nothing else."""
+    figure = figures.build(result, name, threshold, mode, colours)
+    palette = theme.palette(colours)
+    layout, meta = figure["layout"], figure["layout"]["meta"]
+    grid = is_grid(figure)
+    width = min(MAX_GRID_WIDTH, max(WIDTH, meta["max_width"])) if grid else WIDTH
+    above = TITLE_SPACE + (LEGEND_SPACE if name == "roles" else 0)
+    margin = {**layout["margin"], "t": layout["margin"]["t"] + above}
+    if grid and width > meta["max_width"]:
+        # few layers: the grid keeps its width at the left, the words have the whole picture's
+        margin["r"] += width - meta["max_width"]
+    words = {
+        "text": escape(meta["title"]),
+        "font": {"size": 17, "color": palette.ink, "weight": 600},
+        "subtitle": {
+            "text": escape(f"{title} · {_look(meta)}" if _look(meta) else title),
+            "font": {"size": 13, "color": palette.muted},
+        },
+        "x": 24 / width,
+        "xanchor": "left",
+        "y": 1 - 26 / (layout["height"] + above),
+        "yanchor": "middle",
+    }
+    layout = {
+        **layout,
+        "template": theme.template(palette),
+        "width": width,
+        "height": layout["height"] + above,
+        "margin": margin,
+        "title": words,
+    }
+    figure = {**figure, "layout": layout}
+    if name == "roles":
+        figure = _with_legend(figure, palette)
+    return head_grid.rounded(figure, width, layout["height"], palette) if grid else figure
+
+
+def _look(meta: dict[str, Any]) -> str:
+    parts = []
+    if meta.get("statistic"):
+        parts.append(meta["statistic"])
+    elif meta.get("mode"):
+        parts.append({"every": "every seed", "always": "in all seeds", "any": "in any seed"}[meta["mode"]])
+    if meta.get("threshold"):
+        parts.append(f"role at ≥ {meta['threshold']:.2f}")
+    return " · ".join(parts)
+
+
+def _with_legend(figure: Figure, colours: Palette) -> Figure:
+    keys = [_key(role, colours) for role in ("needed", "harmful", "both", "irrelevant", "undecided")]
+    legend = {"x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "itemsizing": "trace"}
+    return {
+        "data": figure["data"] + keys,
+        "layout": {**figure["layout"], "legend": legend, "showlegend": True},
+    }
+
+
+def _key(role: str, colours: Palette) -> dict[str, Any]:
+    assert role in ROLE_NAMES  # noqa: S101
+    clear = role == "undecided"
+    marker = {
+        "symbol": "square",
+        "size": 11,
+        "color": colours.panel if clear else colours.role(role),
+        "line": {"color": colours.line, "width": 1 if clear else 0},
+    }
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": ROLE_LABELS[role],
+        "x": [None],
+        "y": [None],
+        "marker": marker,
+        "hoverinfo": "skip",
+    }
