@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from figures.results import result as made_result
+from pydantic import SecretStr
 from starlette.testclient import TestClient
 
+from headscope.analyses.base import Result
+from headscope.analyses.request import Request
 from headscope.settings import Settings
+from headscope.store import migrate, runs
+from headscope.store.session import Store, open_store
 from headscope.web.app import create_app
 
 BASE_URL = "http://127.0.0.1:8000"
+TOKEN = "correct horse battery staple"
+HEADLINE = {"always_needed": 0.25, "any_needed": 0.5}
 
 
 @contextmanager
-def browser(settings: Settings, **options: Any) -> Iterator[TestClient]:
+def browser(settings: Settings, base_url: str = BASE_URL, **options: Any) -> Iterator[TestClient]:
     """A client with cookies of its own on an app of its own."""
-    with TestClient(create_app(settings), base_url=options.pop("base_url", BASE_URL), **options) as client:
+    with TestClient(create_app(settings), base_url=base_url, **options) as client:
         yield client
 
 
@@ -27,3 +37,77 @@ def browser(settings: Settings, **options: Any) -> Iterator[TestClient]:
 def bare(tmp_path: Path) -> Settings:
     """Settings for tests that touch no database."""
     return Settings(data_dir=tmp_path)
+
+
+@pytest.fixture
+def guarded(settings: Settings) -> Settings:
+    """A server beyond loopback, with its token."""
+    return settings.model_copy(update={"host": "0.0.0.0", "token": SecretStr(TOKEN)})
+
+
+@pytest.fixture
+def store(settings: Settings) -> Iterator[Store]:
+    migrate.upgrade(settings)
+    opened = open_store(settings)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def client(settings: Settings, store: Store) -> Iterator[TestClient]:
+    with browser(settings) as client:
+        yield client
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Puts runs into the store as jobs would."""
+
+    store: Store
+
+    def waiting(self, run_id: str, queue: str | None = "cpu") -> str:
+        """A run that nobody computes yet."""
+        with self.store.session() as session:
+            runs.create_or_get(session, request_for(run_id, made_result()), queue=queue)
+        return run_id
+
+    def done(self, run_id: str, result: Result | None = None) -> str:
+        """A run with its result."""
+        outcome = result or made_result()
+        with self.store.session() as session:
+            runs.add_finished(
+                session,
+                request_for(run_id, outcome),
+                outcome,
+                HEADLINE,
+                origin="local",
+                code_version="0.1.0",
+                machine="2 cores",
+                wall_seconds=42.0,
+                finished_at=datetime(2026, 1, 5, tzinfo=UTC),
+            )
+        return run_id
+
+
+@pytest.fixture
+def rows(store: Store) -> Rows:
+    return Rows(store)
+
+
+def request_for(run_id: str, result: Result, **changes: Any) -> Request:
+    """A request as if it had that id."""
+    values: dict[str, Any] = {
+        "id": run_id,
+        "analysis": "chg",
+        "version": 1,
+        "title": "Causal head gating",
+        "model": result.model,
+        "attention": "sdpa",
+        "task": "induction",
+        "task_title": "Induction",
+        "task_hash": "h1",
+        "preset": "quick",
+        "params": {"seeds": len(result.seeds), "clip": 1.0},
+        "seeds": tuple(result.seeds),
+    }
+    return Request(**{**values, **changes})

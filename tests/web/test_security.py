@@ -9,14 +9,13 @@ from fastapi.routing import APIRoute
 from pydantic import SecretStr
 from starlette.requests import HTTPConnection
 from starlette.testclient import TestClient
-from web.conftest import browser
+from web.conftest import TOKEN, browser
 
 from headscope.errors import Refused, SignInNeeded, TooManyAttempts
 from headscope.settings import Settings
 from headscope.web.app import create_app
 from headscope.web.security import COOKIE, SESSION_SECONDS, Access, check_exposure
 
-TOKEN = "correct horse battery staple"
 OPEN_TO_ALL = {
     ("GET", "/api/v1/health"),
     ("GET", "/api/v1/theme"),
@@ -39,6 +38,7 @@ class Clock:
 
 @pytest.fixture
 def guarded(bare: Settings) -> Settings:
+    """No database is asked before the door."""
     return bare.model_copy(update={"host": "0.0.0.0", "token": SecretStr(TOKEN)})
 
 
