@@ -31,4 +31,4 @@ COPY --from=build /dist /dist
 RUN pip install --no-cache-dir -c /dist/constraints.txt ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} \
     "$(echo /dist/*.whl)[postgres]"
 USER headscope
-CMD ["sh", "-c", "exec headscope worker --host \"$(hostname -i | cut -d' ' -f1)\""]
+CMD ["headscope", "worker", "--host", "0.0.0.0"]

@@ -10,7 +10,7 @@ import re
 import tomllib
 from pathlib import Path
 
-WORKER_ONLY = frozenset({"torch", "transformer-lens", "gguf", "beartype", "jaxtyping"})
+WORKER_ONLY = frozenset({"torch", "transformer-lens", "gguf", "beartype"})
 
 
 def web_requirements(pyproject: Path) -> list[str]:
