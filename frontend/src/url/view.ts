@@ -15,7 +15,7 @@ export interface Head {
 /** How a run is looked at. The defaults are left out of the address. */
 export interface View {
   mode: Mode;
-  /** A head has a role where its score is at least this; in [0, 1], two decimals. */
+  /** A head has a role where its score is at least this; above 0 and up to 1, two decimals. */
   threshold: number;
   head: Head | null;
   /** The selected head's passport is open. */
@@ -54,7 +54,7 @@ function oneOf<T extends string>(values: readonly T[], text: string | null, othe
 
 function parseThreshold(text: string | null): number {
   const value = text === null || text.trim() === "" ? Number.NaN : Number(text);
-  return value >= 0 && value <= 1 ? Math.round(value * 100) / 100 : DEFAULT_VIEW.threshold;
+  return value >= 0.005 && value <= 1 ? Math.round(value * 100) / 100 : DEFAULT_VIEW.threshold;
 }
 
 /** "17.4" is layer 17, head 4; anything else is no head. */
@@ -106,9 +106,10 @@ function segments(path: string): string[] {
 
 /** Where an address leads. Never throws: an unknown one is a not-found page. */
 export function parsePlace(address: string): Place {
-  const url = new URL(address, "http://headscope");
-  const search = url.searchParams;
-  const [first, second, ...rest] = segments(url.pathname);
+  // Not the URL class: it throws for "//", which a reader may well type.
+  const [path = "/", query = ""] = (address.split("#")[0] ?? "").split(/\?(.*)/s);
+  const search = new URLSearchParams(query);
+  const [first, second, ...rest] = segments(path);
   const text = (name: string): string | null => search.get(name) || null;
   if (rest.length === 0) {
     if (first === undefined)
@@ -144,7 +145,7 @@ export function parsePlace(address: string): Place {
       }
     }
   }
-  return { page: "not-found", path: url.pathname };
+  return { page: "not-found", path };
 }
 
 /** Only a path on this site may follow a sign-in, never another address. */

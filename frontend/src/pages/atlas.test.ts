@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import type { Model, Run, Task } from "../api/types";
+import { chosenPair, mapOf } from "./atlas";
+
+function run(id: string, model: string, task: string, more: Partial<Run> = {}): Run {
+  const [n_layers, n_heads] = model === "large" ? [30, 9] : [2, 8];
+  return {
+    id,
+    model,
+    task,
+    seeds: [0, 1, 2],
+    origin: "local",
+    created_at: "2026-01-01T00:00:00Z",
+    finished_at: "2026-01-01T00:00:00Z",
+    model_info: { n_layers, n_heads },
+    ...more,
+  } as Run;
+}
+
+const models = [
+  { name: "small", ready: true },
+  { name: "large", ready: false },
+] as Model[];
+const tasks = [{ name: "plural" }, { name: "induction" }] as Task[];
+
+describe("the atlas opens", () => {
+  it("the largest model's shipped map where nothing is asked for", () => {
+    const runs = [
+      run("a", "small", "induction", { origin: "gallery" }),
+      run("b", "large", "past", { origin: "gallery" }),
+      run("c", "large", "plural", { origin: "gallery" }),
+      run("d", "large", "induction"),
+    ];
+    expect(chosenPair({ model: null, task: null }, models, tasks, runs)).toEqual({
+      model: "large",
+      task: "plural",
+    });
+    expect(chosenPair({ model: "small", task: null }, models, tasks, runs)).toEqual({
+      model: "small",
+      task: "induction",
+    });
+  });
+
+  it("what is asked for, with a map or without", () => {
+    expect(chosenPair({ model: "small", task: "plural" }, models, tasks, [])).toEqual({
+      model: "small",
+      task: "plural",
+    });
+    expect(chosenPair({ model: null, task: null }, models, tasks, [])).toEqual({
+      model: "small",
+      task: "plural",
+    });
+    expect(chosenPair({ model: null, task: null }, [], tasks, [])).toBeNull();
+  });
+
+  it("the shipped run of a pair, else the one with most seeds, else the newest", () => {
+    const pair = { model: "small", task: "plural" };
+    const ten = run("ten", "small", "plural", { seeds: Array(10).fill(0) });
+    const old = run("old", "small", "plural");
+    const young = run("young", "small", "plural", { finished_at: "2026-02-01T00:00:00Z" });
+    const shipped = run("shipped", "small", "plural", { origin: "gallery" });
+    expect(mapOf(pair, [old, ten, young, shipped])?.id).toBe("shipped");
+    expect(mapOf(pair, [old, ten, young])?.id).toBe("ten");
+    expect(mapOf(pair, [old, young])?.id).toBe("young");
+    expect(mapOf({ ...pair, task: "other" }, [old])).toBeUndefined();
+  });
+});
