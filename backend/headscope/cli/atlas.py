@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headscope.cli import console
+from headscope.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from headscope.analyses.base import Progress
 
 app = typer.Typer(help="The results that ship with Headscope.", no_args_is_help=True)
 
@@ -25,6 +30,15 @@ def build(
     ] = None,
 ) -> None:
     """Compute the shipped results anew. Takes long."""
+    from headscope.gallery.build import Spec
     from headscope.gallery.build import build as compute
 
-    compute(console.settings(), only=only, folder=output)
+    err = console.err_console()
+    with progress_bar() as report:
+
+        def told(spec: Spec, progress: Progress) -> None:
+            report(replace(progress, phase=f"{spec.name} · {progress.phase}"))
+
+        written = compute(console.settings(), on_progress=told, only=only, folder=output)
+    for path in written:
+        err.print(f"Wrote {path} ({path.stat().st_size:,} bytes).")

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from headscope.cli import console
+from headscope.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from headscope.analyses.base import Progress
     from headscope.analyses.request import Request
     from headscope.models.catalogue import Catalogue
     from headscope.settings import Settings
@@ -99,36 +97,9 @@ def compute(settings: Settings, store: Store, models: Catalogue, request: Reques
     err.print(
         f"{request.title} · {request.model.name} · {request.task_title or 'no task'} · run {request.id}"
     )
-    with _progress() as report:
+    with progress_bar() as report:
         run_foreground(store, request.id, models, report, settings=settings)
     return request.id
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[Progress], None]]:
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(), TextColumn("{task.fields[left]}"),
-    )  # fmt: skip
-    with Bar(*columns, console=console.err_console()) as bar:
-        line = bar.add_task("starting", total=1.0, left="")
-
-        def report(progress: Progress) -> None:
-            loss = "" if progress.loss is None else f" · loss {progress.loss:.3g} nats"
-            where = f"{progress.phase} · seeds {progress.seeds} · {progress.step}/{progress.steps}"
-            seconds = progress.seconds_left
-            bar.update(
-                line,
-                completed=progress.fraction,
-                description=where + loss,
-                left="" if seconds is None else f"{seconds:.0f} s left",
-            )
-
-        yield report
-        bar.update(line, completed=1.0, left="")
 
 
 def _write(store: Store, run_id: str, file: Path | None) -> None:
