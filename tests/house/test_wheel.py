@@ -17,21 +17,8 @@ MEGABYTE = 2**20
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     """The wheel, built by the build backend and front-end build that ``pip install .`` uses."""
     folder = tmp_path_factory.mktemp("wheel")
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "-q",
-        "-w",
-        folder,
-        ROOT,
-    ]
-    done = subprocess.run(
-        [*command, "-w", str(folder), str(ROOT)], capture_output=True, text=True, check=False
-    )
+    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q"]
+    done = subprocess.run([*build, "-w", str(folder), str(ROOT)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return zipfile.ZipFile(next(folder.glob("headscope-*.whl")))
 
