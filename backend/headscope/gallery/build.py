@@ -1,0 +1,138 @@
+"""``headscope atlas build``: compute the shipped runs and write their files.
+
+1. Each run goes through the same store and the same foreground path as ``headscope run``.
+2. A run that the store has is not computed again, and an interrupted one goes on at its last finished piece.
+3. Its file takes the place of the one before; files of runs that are no longer listed are removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headscope.analyses.base import Progress
+from headscope.analyses.request import Request, resolve
+from headscope.errors import Invalid, Refused
+from headscope.gallery import shipped
+from headscope.gallery.shipped import FOLDER, Shipped
+from headscope.settings import Settings
+from headscope.store import migrate, runs
+from headscope.store.session import Store, open_store
+from headscope.tasks.catalogue import TaskCatalogue
+
+if TYPE_CHECKING:
+    from headscope.models.catalogue import Catalogue
+
+MAX_BYTES = 3_000_000
+"""What all shipped runs may weigh together."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A run to ship: an analysis of a model on a task, with a preset and what differs from it."""
+
+    model: str
+    task: str
+    preset: str = "quick"
+    params: Mapping[str, Any] = field(default_factory=dict)
+    analysis: str = "chg"
+
+    @property
+    def name(self) -> str:
+        """``model/task``, as ``--only`` takes it."""
+        return f"{self.model}/{self.task}"
+
+
+SPECS: Sequence[Spec] = (
+    Spec("headscope-2l", "induction", params={"seeds": 10}),
+    Spec("smollm2-135m", "singular-plural", params={"seeds": 5}),
+    Spec("smollm2-135m", "present-past", params={"seeds": 5}),
+    Spec("smollm2-135m", "capitalize", params={"seeds": 5}),
+)
+
+Report = Callable[[Spec, Progress], None]
+
+
+def build(
+    settings: Settings,
+    specs: Sequence[Spec] = SPECS,
+    on_progress: Report = lambda _spec, _progress: None,
+    *,
+    only: Sequence[str] | None = None,
+    folder: Path | None = None,
+) -> list[Path]:
+    """Compute and write; the files written, in order. ``only`` names some, as ``model/task``.
+
+    Raises ``Invalid`` (unknown-spec) for a name that isn't listed, ``Unavailable`` for a model that isn't
+    fetched, ``Refused`` (gallery-too-large) where the files outgrow ``MAX_BYTES``.
+    """
+    chosen = _chosen(specs, only)
+    folder = folder or FOLDER
+    store = _opened(settings)
+    try:
+        written = [_ship(settings, store, spec, on_progress, folder) for spec in chosen]
+    finally:
+        store.close()
+    if only is None:
+        for stale in set(shipped.files(folder)) - set(written):
+            stale.unlink()
+    _weigh(folder)
+    return written
+
+
+def _chosen(specs: Sequence[Spec], only: Sequence[str] | None) -> list[Spec]:
+    names = [spec.name for spec in specs]
+    unknown = [name for name in only or () if name not in names]
+    if unknown:
+        raise Invalid(
+            f"{', '.join(unknown)} is not in the gallery.", f"Known: {', '.join(names)}.", code="unknown-spec"
+        )
+    return [spec for spec in specs if only is None or spec.name in only]
+
+
+def _opened(settings: Settings) -> Store:
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    migrate.upgrade(settings)
+    return open_store(settings)
+
+
+def _ship(settings: Settings, store: Store, spec: Spec, on_progress: Report, folder: Path) -> Path:
+    from headscope.jobs.engine import run_foreground
+    from headscope.models.catalogue import Catalogue
+
+    models = Catalogue(settings)
+    request = requested(spec, models)
+    with store.session() as session:
+        done = runs.create_or_get(session, request, queue=None).run.status == "done"
+    if not done:
+        run_foreground(
+            store, request.id, models, lambda progress: on_progress(spec, progress), settings=settings
+        )
+    return shipped.write(_taken(store, request), folder)
+
+
+def requested(spec: Spec, models: Catalogue) -> Request:
+    """What anybody would ask for to get this run."""
+    task = TaskCatalogue([]).get(spec.task)
+    return resolve(spec.analysis, models.info(spec.model), task, spec.preset, spec.params)
+
+
+def _taken(store: Store, request: Request) -> Shipped:
+    with store.session() as session:
+        run = runs.get(session, request.id)
+        result = runs.result(session, request.id)
+        finished = run.finished_at or run.created_at
+        headline = dict(run.headline or {})
+        return Shipped(request, result, headline, run.code_version, run.machine, run.wall_seconds, finished)
+
+
+def _weigh(folder: Path) -> None:
+    weight = sum(path.stat().st_size for path in shipped.files(folder))
+    if weight > MAX_BYTES:
+        raise Refused(
+            f"The shipped runs weigh {weight:,} bytes; {MAX_BYTES:,} are allowed.",
+            "Ship fewer runs, or runs of fewer seeds.",
+            code="gallery-too-large",
+        )

@@ -1,0 +1,94 @@
+"""A shipped run as a file: what was asked for, what came out, how it came about. Gzipped JSON."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from headscope.analyses.base import Result
+from headscope.analyses.request import Request
+from headscope.core.model import ModelInfo
+from headscope.errors import Invalid
+
+FORMAT = 1
+FOLDER = Path(__file__).parent / "runs"
+SUFFIX = ".json.gz"
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """One run: its request (with id), result, headline; the code, machine, wall seconds and moment of it."""
+
+    request: Request
+    result: Result
+    headline: dict[str, Any]
+    code_version: str
+    machine: str | None
+    wall_seconds: float | None
+    finished_at: datetime
+
+    @property
+    def filename(self) -> str:
+        """``model-task.json.gz``; a run of the same model and task takes its predecessor's place."""
+        name = f"{self.request.model.name}-{self.request.task or self.request.analysis}"
+        return re.sub(r"[^A-Za-z0-9.]+", "-", name) + SUFFIX
+
+
+def write(shipped: Shipped, folder: Path) -> Path:
+    """Write a run into a folder, all or nothing; the same run gives the same bytes."""
+    content = {
+        "format": FORMAT,
+        "request": asdict(shipped.request),
+        "result": shipped.result.to_json(),
+        "headline": shipped.headline,
+        "code_version": shipped.code_version,
+        "machine": shipped.machine,
+        "wall_seconds": shipped.wall_seconds,
+        "finished_at": shipped.finished_at.isoformat(),
+    }
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / shipped.filename
+    partial = path.with_suffix(".partial")
+    partial.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+    return partial.replace(path)
+
+
+def read(path: Path) -> Shipped:
+    """The inverse of ``write``. Raises ``Invalid`` (malformed-gallery) for anything else."""
+    try:
+        content = json.loads(gzip.decompress(path.read_bytes()))
+        if content["format"] != FORMAT:
+            raise ValueError(f"format {content['format']} instead of {FORMAT}")
+        return Shipped(
+            request=_request(content["request"]),
+            result=Result.from_json(content["result"]),
+            headline=content["headline"],
+            code_version=content["code_version"],
+            machine=content["machine"],
+            wall_seconds=content["wall_seconds"],
+            finished_at=datetime.fromisoformat(content["finished_at"]),
+        )
+    except (OSError, EOFError, ValueError, KeyError, TypeError, Invalid) as error:
+        raise Invalid(
+            f"The shipped run {path.name} can't be read: {error}.",
+            "Reinstall Headscope, or write it anew: `headscope atlas build`.",
+            code="malformed-gallery",
+        ) from error
+
+
+def files(folder: Path = FOLDER) -> Iterator[Path]:
+    """The shipped runs' files, by name."""
+    yield from sorted(folder.glob(f"*{SUFFIX}"))
+
+
+def _request(content: dict[str, Any]) -> Request:
+    return Request(
+        **{**content, "model": ModelInfo(**content["model"]), "seeds": tuple(content["seeds"])},
+    )

@@ -1,0 +1,172 @@
+"""The shipped runs: written, read, imported once, and the same as what anybody would ask for."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from headscope.models.catalogue import Catalogue
+
+from figures.results import result
+from headscope.analyses.request import Request, resolve
+from headscope.core.roles import headline
+from headscope.errors import Invalid, Refused
+from headscope.gallery import build, import_gallery, shipped
+from headscope.gallery.build import SPECS, Spec
+from headscope.gallery.shipped import Shipped
+from headscope.settings import Settings
+from headscope.store import migrate, runs
+from headscope.store.session import Store, open_store
+from headscope.tasks.catalogue import TaskCatalogue
+
+
+def run(task: str = "induction", seed: int = 0) -> Shipped:
+    made = result(layers=2, heads=4, seeds=3, steps=5, seed=seed)
+    request = resolve("chg", made.model, TaskCatalogue([]).get(task), "quick", {"seeds": 3})
+    moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    return Shipped(request, made, dict(headline(made.arrays)), "0.1.0", "2 CPU cores", 61.5, moment)
+
+
+@pytest.fixture
+def store(settings: Settings) -> Iterator[Store]:
+    migrate.upgrade(settings)
+    opened = open_store(settings)
+    yield opened
+    opened.close()
+
+
+def test_a_run_reads_back_and_writes_the_same_bytes(tmp_path: Path) -> None:
+    written = run()
+    path = shipped.write(written, tmp_path)
+    again = shipped.read(path)
+    assert replace(again, result=written.result) == written
+    for name, array in written.result.arrays.items():
+        np.testing.assert_array_equal(again.result.arrays[name], array)
+    before = path.read_bytes()
+    assert shipped.write(again, tmp_path).read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["tiny-induction.json.gz"]
+
+
+def test_import_brings_runs_in_once(store: Store, tmp_path: Path) -> None:
+    first, second = run("induction"), run("present-past", seed=1)
+    shipped.write(first, tmp_path)
+    assert import_gallery(store, tmp_path) == [first.request.id]
+    assert import_gallery(store, tmp_path) == []
+    shipped.write(second, tmp_path)
+    assert import_gallery(store, tmp_path) == [second.request.id]
+    with store.session() as session:
+        found = runs.get(session, first.request.id)
+        assert (found.status, found.origin, found.machine) == ("done", "gallery", "2 CPU cores")
+        assert found.wall_seconds == 61.5
+        assert found.headline == first.headline
+        stored = runs.result(session, first.request.id)
+    np.testing.assert_array_equal(stored.arrays["g_plus"], first.result.arrays["g_plus"])
+
+
+def test_the_same_request_gives_the_shipped_run(store: Store, tmp_path: Path) -> None:
+    known = run()
+    shipped.write(known, tmp_path)
+    import_gallery(store, tmp_path)
+    asked = resolve("chg", known.result.model, TaskCatalogue([]).get("induction"), None, known.request.params)
+    with store.session() as session:
+        got = runs.create_or_get(session, asked, queue="cpu")
+        assert (got.new, got.run.id, got.run.status) == (False, known.request.id, "done")
+
+
+def test_a_deleted_run_stays_deleted(store: Store, tmp_path: Path) -> None:
+    known = run()
+    shipped.write(known, tmp_path)
+    import_gallery(store, tmp_path)
+    with store.session() as session:
+        runs.delete(session, known.request.id)
+    assert import_gallery(store, tmp_path) == []
+    with store.session() as session:
+        assert runs.find(session)[1] == 0
+
+
+def test_a_run_that_is_there_already_stays_as_it_is(store: Store, tmp_path: Path) -> None:
+    known = run()
+    with store.session() as session:
+        runs.create_or_get(session, known.request, queue="cpu")
+    shipped.write(known, tmp_path)
+    assert import_gallery(store, tmp_path) == []
+    with store.session() as session:
+        assert runs.get(session, known.request.id).status == "queued"
+
+
+@pytest.mark.parametrize("damage", [b"", b"not gzip", gzip.compress(b"{}"), gzip.compress(b'{"format": 99}')])
+def test_a_damaged_file_hides_no_other(
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: bytes
+) -> None:
+    (tmp_path / "broken.json.gz").write_bytes(damage)
+    shipped.write(run(), tmp_path)
+    with caplog.at_level(logging.WARNING):
+        assert len(import_gallery(store, tmp_path)) == 1
+    assert "broken.json.gz" in caplog.text
+    with pytest.raises(Invalid, match=r"broken\.json\.gz"):
+        shipped.read(tmp_path / "broken.json.gz")
+
+
+def test_what_ships_is_listed_whole_and_light() -> None:
+    found = [shipped.read(path) for path in shipped.files()]
+    assert {(each.request.model.name, each.request.task) for each in found} == {
+        (spec.model, spec.task) for spec in SPECS
+    }
+    assert sum(path.stat().st_size for path in shipped.files()) < build.MAX_BYTES
+    for each in found:
+        seeds = 10 if each.request.model.name == "headscope-2l" else 5
+        assert each.result.arrays["g_plus"].shape[0] >= seeds
+        assert np.isfinite(each.result.arrays["g_plus"]).all()
+        assert each.wall_seconds
+        assert each.machine
+        assert each.code_version
+
+
+def test_what_ships_is_what_anybody_would_ask_for() -> None:
+    tasks = TaskCatalogue([])
+    for path in shipped.files():
+        request = shipped.read(path).request
+        spec = next(spec for spec in SPECS if (spec.model, spec.task) == (request.model.name, request.task))
+        asked = resolve(spec.analysis, request.model, tasks.get(spec.task), spec.preset, spec.params)
+        assert asked.id == request.id, f"{path.name} is stale: `headscope atlas build --only {spec.name}`"
+
+
+def test_the_bundled_models_run_has_the_bundled_models_weights(settings: Settings) -> None:
+    known: Request = shipped.read(shipped.FOLDER / "headscope-2l-induction.json.gz").request
+    assert build.requested(SPECS[0], Catalogue(settings)).id == known.id
+
+
+def test_build_computes_once_and_writes(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data", device="cpu")
+    small = {"steps": 2, "seeds": 1, "batch_size": 4, "n_train": 8, "n_test": 4}
+    spec = Spec("headscope-2l", "induction", params=small)
+    seen: list[float] = []
+    folder = tmp_path / "runs"
+    (path,) = build.build(settings, [spec], lambda _, progress: seen.append(progress.fraction), folder=folder)
+    assert seen
+    first = path.read_bytes()
+    seen.clear()
+    (folder / "old-task.json.gz").write_bytes(b"stale")
+    build.build(settings, [spec], lambda _, progress: seen.append(progress.fraction), folder=folder)
+    assert not seen
+    assert path.read_bytes() == first
+    assert [file.name for file in folder.iterdir()] == ["headscope-2l-induction.json.gz"]
+    assert shipped.read(path).result.arrays["g_plus"].shape == (1, 2, 8)
+
+
+def test_build_refuses_what_it_does_not_know_and_what_is_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(data_dir=tmp_path / "data")
+    with pytest.raises(Invalid, match="headscope-2l/induction"):
+        build.build(settings, only=["gpt-7/chess"], folder=tmp_path)
+    shipped.write(run(), tmp_path)
+    monkeypatch.setattr(build, "MAX_BYTES", 10)
+    with pytest.raises(Refused):
+        build.build(settings, [], only=[], folder=tmp_path)
