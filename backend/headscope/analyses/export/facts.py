@@ -57,6 +57,7 @@ def _rows(result: Result, run: Mapping[str, Any]) -> list[tuple[str, Any]]:
         ("Preset", run.get("preset")),
         ("Parameters", params),
         ("Seeds", ", ".join(map(str, result.seeds))),
+        ("Mind", " ".join(values.get("notes") or ())),
         ("Run", run.get("id")),
         ("Computed", _moment(run.get("finished_at"))),
         ("Took", _duration(wall) if wall is not None else None),
