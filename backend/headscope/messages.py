@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
 MAX_TEXT: Final = 400_000
 """Characters of a prompt; no model's context holds as many."""
@@ -25,8 +26,10 @@ class TokenOut(Schema):
     special: bool
 
 
-class TypedArray(Schema):
-    """An array as plotly reads it, little-endian; NaN survives."""
+class TypedArray(TypedDict):
+    """An array as plotly and ``core.arrays`` read it, little-endian; NaN survives."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
 
     dtype: str
     shape: str

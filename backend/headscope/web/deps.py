@@ -51,7 +51,7 @@ class Services:
     def jobs(self) -> JobClient:
         from headscope.jobs.client import JobClient
 
-        return JobClient(self.settings)
+        return JobClient(self.settings, self.store)
 
     @cached_property
     def workers(self) -> WorkerClient:
@@ -60,8 +60,8 @@ class Services:
         return WorkerClient(self.store)
 
     def close(self) -> None:
-        """Give the database's connections back."""
-        for name in ("jobs", "store"):
+        """Give the connections back."""
+        for name in ("workers", "jobs", "store"):
             if name in self.__dict__:
                 self.__dict__[name].close()
 

@@ -97,7 +97,6 @@ def export_run(
     run_id: str,
     format: Format,  # noqa: A002 - the query's name in the API
     app: App,
-    session: StoreSession,
     figure: Annotated[str | None, Query(max_length=64)] = None,
     threshold: Threshold = 0.5,
     mode: Mode = "every",
@@ -106,9 +105,10 @@ def export_run(
     """`figure` picks one figure. 503 for PNG and SVG where the server has no Chromium to draw them with."""
     from headscope.analyses.export import export
 
-    run = runs.get(session, run_id)
-    result = result_of(app, session, run)
-    facts = run_out(session, run).model_dump()
+    with app.store.session() as session:  # and no longer: a picture takes seconds to draw
+        run = runs.get(session, run_id)
+        result = result_of(app, session, run)
+        facts = run_out(session, run).model_dump()
     file = export(result, format, facts, figure=figure, threshold=threshold, mode=mode, theme=theme)
     return Response(
         file.content,

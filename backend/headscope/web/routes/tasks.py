@@ -124,6 +124,8 @@ def task_examples(
 
 
 @router.get("/{name}/accuracy", summary="How the model does on the task without gates")
-def task_accuracy(name: str, model: str, app: App, session: StoreSession) -> TaskAccuracyOut:
+def task_accuracy(name: str, model: str, app: App) -> TaskAccuracyOut:
     """Computed by a worker once and kept; ask again while its status is `computing`."""
-    raise NotImplementedError
+    with app.store.session() as session:
+        task = task_catalogue(session).get(name)
+    return app.workers.accuracy(known_model(app, model), task)

@@ -1,0 +1,89 @@
+"""Tasks are listed, uploaded, refused with the line that is wrong, and deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+ROWS = b'{"prompt": "cat", "target": "cats"}\n{"prompt": "dog", "target": "dogs"}\n{"prompt": "fox", "target": "foxes"}\n'
+
+
+def upload(client: TestClient, content: bytes = ROWS, filename: str = "rows.jsonl", **fields: Any) -> httpx.Response:
+    data = {"name": "plurals", **fields}
+    answer: httpx.Response = client.post("/api/v1/tasks", files={"file": (filename, content)}, data=data)
+    return answer
+
+
+def test_built_in_tasks(client: TestClient) -> None:
+    names = {task["name"]: task for task in client.get("/api/v1/tasks").json()}
+    assert {"induction", "singular-plural"} <= set(names)
+    assert names["induction"]["origin"] == "built-in"
+    assert client.get("/api/v1/tasks/induction").json() == names["induction"]
+
+
+def test_a_life(client: TestClient) -> None:
+    made = upload(client, title="Plurals", template="{prompt} ->{target}", shots="1")
+    assert made.status_code == 201, made.text
+    assert made.headers["location"] == "/api/v1/tasks/plurals"
+    task = client.get("/api/v1/tasks/plurals").json()
+    assert (task["origin"], task["title"], task["n_rows"], task["shots"]) == ("yours", "Plurals", 3, 1)
+    assert "plurals" in [task["name"] for task in client.get("/api/v1/tasks").json()]
+    again = upload(client)
+    assert (again.status_code, again.json()["code"]) == (409, "task-exists")
+    assert client.delete("/api/v1/tasks/plurals").status_code == 204
+    assert client.get("/api/v1/tasks/plurals").json()["code"] == "unknown-task"
+
+
+def test_a_csv(client: TestClient) -> None:
+    assert upload(client, "prompt,target\nété,étés\na,as\nb,bs\n".encode(), "rows.csv").status_code == 201
+
+
+def test_what_cannot_be_a_task_is_refused_and_nothing_is_kept(client: TestClient) -> None:
+    bad = {
+        "wrong header": (b"question,answer\na,b\n", "rows.csv", {}),
+        "no rows": (b"", "rows.jsonl", {}),
+        "no target": (b'{"prompt": "cat", "target": ""}\n', "rows.jsonl", {}),
+        "not UTF-8": (b'{"prompt": "caf\xe9", "target": "x"}\n', "rows.jsonl", {}),
+        "not JSON": (b"{prompt}\n", "rows.jsonl", {}),
+        "not a text file": (b"\x00\x01\x02", "rows.jsonl", {}),
+        "a name for a path": (ROWS, "rows.jsonl", {"name": "../x"}),
+        "a name that is too long": (ROWS, "rows.jsonl", {"name": "x" * 65}),
+        "a template without its parts": (ROWS, "rows.jsonl", {"template": "no parts"}),
+        "more examples than rows": (ROWS, "rows.jsonl", {"shots": "64"}),
+        "shots that are no number": (ROWS, "rows.jsonl", {"shots": "many"}),
+    }
+    for what, (content, filename, fields) in bad.items():
+        answer = upload(client, content, filename, **fields)
+        assert answer.status_code == 422, what
+        assert answer.headers["content-type"] == "application/problem+json", what
+        assert answer.json()["detail"], what
+        assert answer.json()["remedy"], what
+    assert all(task["origin"] == "built-in" for task in client.get("/api/v1/tasks").json())
+
+
+def test_a_form_without_its_parts(client: TestClient) -> None:
+    assert client.post("/api/v1/tasks", data={"name": "x"}).json()["remedy"] == "Add file."
+    assert client.post("/api/v1/tasks", files={"file": ("a.csv", ROWS)}).json()["remedy"] == "Add name."
+
+
+def test_a_file_between_the_limits(client: TestClient) -> None:
+    """Within the form's allowance, beyond the file's."""
+    answer = upload(client, b"x" * (10 * 2**20 + 100))
+    assert (answer.status_code, answer.json()["code"]) == (413, "too-large")
+
+
+@pytest.mark.parametrize("name", ["none", "a%2Fb", "%00"])
+def test_an_unknown_task(client: TestClient, name: str) -> None:
+    for path in (f"/api/v1/tasks/{name}", f"/api/v1/tasks/{name}/examples?model=m"):
+        answer = client.get(path)
+        assert answer.status_code == 404
+        assert answer.json()["remedy"]
+    assert client.delete(f"/api/v1/tasks/{name}").status_code == 404
+
+
+def test_a_built_in_task_stays(client: TestClient) -> None:
+    answer = client.delete("/api/v1/tasks/induction")
+    assert (answer.status_code, answer.json()["code"]) == (409, "task-built-in")
