@@ -66,8 +66,17 @@ def test_counterfactual_stands_at_the_targets(tokenizer: Tokenizer) -> None:
     assert whole == [*example.tokens[:start], *example.counterfactual]
 
 
-def test_counterfactual_that_changes_the_prompts_tokens_is_dropped(straddling: Tokenizer) -> None:
-    assert render(straddling, "A:", "at", "cat").counterfactual is None
+def test_a_counterfactual_that_changes_the_tokens_before_begins_with_them(straddling: Tokenizer) -> None:
+    example = render(straddling, "A:", "at", "cat")
+    assert example.counterfactual is not None
+    assert [straddling.decode_bytes(i) for i in example.target_ids] == [b":", b"at"]
+    assert [straddling.decode_bytes(i) for i in example.counterfactual] == [b":c", b"at"]
+
+
+def test_a_counterfactual_that_the_normaliser_takes_away(words: Tokenizer) -> None:
+    with pytest.raises(Invalid) as caught:
+        render(words, "say ", "cat", "\u0301")
+    assert caught.value.code == "empty-target"
 
 
 def test_target_that_tokenises_to_nothing(tokenizer: Tokenizer) -> None:

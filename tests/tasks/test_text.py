@@ -149,9 +149,9 @@ def test_limit_out_of_range(tokenizer: Tokenizer) -> None:
 
 def test_thousands_a_second(tokenizer: Tokenizer) -> None:
     many = task(tuple(Row(f"thing {i}", f"things {i}") for i in range(4000)))
-    start = time.perf_counter()
+    start = time.thread_time()
     assert len(many.examples(tokenizer, "train")) == 2800
-    assert time.perf_counter() - start < 3  # 0.3 s on an idle core
+    assert time.thread_time() - start < 2  # 0.2 s on an idle core; busy neighbours cost caches
 
 
 @pytest.mark.parametrize(

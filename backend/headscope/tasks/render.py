@@ -25,29 +25,34 @@ def render(
 ) -> Example:
     """An example for one context and target.
 
-    The counterfactual is dropped where it changes the tokens before the target: the two answers would then
-    not be asked in the same place. Raises Invalid: ``empty-target`` where the target tokenises to nothing,
+    Where the two answers change the tokens before them, both begin at the first token that differs: they are
+    asked in one place. Raises Invalid: ``empty-target`` where an answer tokenises to nothing,
     ``nothing-before-target`` where no token comes before it, so that nothing predicts it.
     """
     tokens, start = _answered(tokenizer, context, target, bos)
+    if counterfactual is None:
+        _check(target, tokens, start)
+        return Example(tuple(tokens), tuple(range(start, len(tokens))))
+    other, at = _answered(tokenizer, context, counterfactual, bos)
+    start = at = min(start, at, _shared(tokens, other))
+    _check(target, tokens, start)
+    _check(counterfactual, other, at)
+    return Example(tuple(tokens), tuple(range(start, len(tokens))), tuple(other[at:]))
+
+
+def _check(answer: str, tokens: list[int], start: int) -> None:
     if start == len(tokens):
         raise Invalid(
-            f"The target {target!r} tokenises to nothing with this model's tokenizer.",
-            "Give the row a target of visible characters.",
+            f"The answer {answer!r} tokenises to nothing with this model's tokenizer.",
+            "Give the row an answer of visible characters.",
             code="empty-target",
         )
     if start == 0:
         raise Invalid(
-            f"No token comes before the target {target!r}, so nothing predicts it.",
+            f"No token comes before the answer {answer!r}, so nothing predicts it.",
             "Give the row a prompt, or let the task put BOS first.",
             code="nothing-before-target",
         )
-    other = None
-    if counterfactual is not None:
-        ids, at = _answered(tokenizer, context, counterfactual, bos)
-        if at == start and ids[:at] == tokens[:start]:
-            other = tuple(ids[at:])
-    return Example(tuple(tokens), tuple(range(start, len(tokens))), other)
 
 
 def _answered(tokenizer: Tokenizer, context: str, target: str, bos: bool | None) -> tuple[list[int], int]:
@@ -59,6 +64,12 @@ def _answered(tokenizer: Tokenizer, context: str, target: str, bos: bool | None)
     if start is None:
         start = _by_spans(tokenizer, text, len(context.encode()), bos, spaced=spaced)
     return ids, start
+
+
+def _shared(tokens: list[int], other: list[int]) -> int:
+    """How many tokens both begin with."""
+    pairs = zip(tokens, other, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(tokens), len(other)))
 
 
 def _from_the_end(tokenizer: Tokenizer, ids: list[int], target: bytes, *, spaced: bool) -> int | None:
