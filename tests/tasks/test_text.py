@@ -127,6 +127,12 @@ def test_nothing_fits(tokenizer: Tokenizer) -> None:
     assert caught.value.code == "too-long"
 
 
+def test_few_are_tried_where_none_fits(tokenizer: Tokenizer) -> None:
+    many = task(tuple(Row(f"thing {i}", "x") for i in range(1000)))
+    with pytest.raises(Invalid, match="None of 200 examples"):
+        many.examples(tokenizer, "train", n_ctx=5)
+
+
 def test_a_bad_row_is_named(words: Tokenizer) -> None:
     rows = (Row("say", "\u0301"), Row("say say", "\u0301"))
     with pytest.raises(
