@@ -3,7 +3,7 @@ import { defineConfig } from "vite";
 
 // The client is served by the web process itself, so the build lands in the Python package.
 // `npm run dev` proxies the API to a server started beside it; its Origin check wants its own address.
-const server = process.env.HEADSCOPE_SERVER ?? "http://127.0.0.1:8765";
+const server = process.env.HEADSCOPE_SERVER ?? "http://127.0.0.1:8000";
 
 export default defineConfig({
   plugins: [react()],

@@ -14,6 +14,7 @@ import type {
   Share,
   Shared,
   ShareRequest,
+  Table,
   Task,
   TaskAccuracy,
   TaskExamples,
@@ -105,6 +106,8 @@ export const api = {
     get<ChgResult>(`runs/${part(id)}/result`, { share }, signal),
   figure: (id: string, name: string, query: Query = {}, signal?: AbortSignal) =>
     get<Figure>(`runs/${part(id)}/figures/${part(name)}`, query, signal),
+  table: (id: string, name: string, query: Query = {}, signal?: AbortSignal) =>
+    get<Table>(`runs/${part(id)}/tables/${part(name)}`, query, signal),
   shares: (signal?: AbortSignal) => get<Share[]>("shares", {}, signal),
   share: (token: string, signal?: AbortSignal) => get<Shared>(`shares/${part(token)}`, {}, signal),
   addShare: (request: ShareRequest) => post<Share>("shares", request),

@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Is the service up, and who works for it */
+        /**
+         * Is the service up, and who works for it
+         * @description Also says whether the reader has access; who isn't signed in learns nothing about the workers.
+         */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Plotly templates, light and dark */
+        /**
+         * Plotly templates, light and dark
+         * @description Sent once; figures travel without their template.
+         */
         get: operations["theme"];
         put?: never;
         post?: never;
@@ -47,7 +53,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Exchange the access token for a cookie */
+        /**
+         * Exchange the access token for a cookie
+         * @description 401 for a wrong token; 429 after ten wrong ones within a minute. Where no token is asked for: `open`.
+         */
         post: operations["sign_in"];
         delete?: never;
         options?: never;
@@ -64,112 +73,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Forget the cookie */
+        /**
+         * Forget the cookie
+         * @description Takes the cookie away from this browser.
+         */
         post: operations["sign_out"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Models that this installation knows */
-        get: operations["list_models"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/models/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One model with its card */
-        get: operations["get_model"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/tasks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Tasks, built in and uploaded */
-        get: operations["list_tasks"];
-        put?: never;
-        /** Upload a task as JSONL or CSV */
-        post: operations["upload_task"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/tasks/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One task */
-        get: operations["get_task"];
-        put?: never;
-        post?: never;
-        /** Delete an uploaded task */
-        delete: operations["delete_task"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/tasks/{name}/examples": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Rendered examples as tokens, targets marked */
-        get: operations["task_examples"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/tasks/{name}/accuracy": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** How the model does on the task without gates */
-        get: operations["task_accuracy"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -183,45 +91,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Analyses with the JSON schema of their parameters */
+        /**
+         * Analyses with the JSON schema of their parameters
+         * @description The same for every reader; says nothing about this installation.
+         */
         get: operations["list_analyses"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Runs, newest first */
-        get: operations["list_runs"];
-        put?: never;
-        /** Start a run, or return the run that this request already has */
-        post: operations["start_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/runs/estimate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Time and memory of a run before it is sent */
-        post: operations["estimate_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -235,46 +111,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One run with its progress, error and attempts */
+        /**
+         * One run with its progress, error and attempts
+         * @description `notice` says where something keeps it from going on, e.g. that no worker is alive.
+         */
         get: operations["get_run"];
         put?: never;
         post?: never;
-        /** Delete a run and its results */
+        /**
+         * Delete a run and its results
+         * @description 409 while it waits or computes: cancel it first.
+         */
         delete: operations["delete_run"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/runs/{run_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Ask a run to stop */
-        post: operations["cancel_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/runs/{run_id}/reproduce": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Compute a run again and compare */
-        post: operations["reproduce_run"];
-        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -287,7 +135,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The result: parameters, model, arrays */
+        /**
+         * The result: parameters, model, arrays
+         * @description 409 while there is none, telling the run's status. NaN survives in the typed arrays.
+         */
         get: operations["get_result"];
         put?: never;
         post?: never;
@@ -304,8 +155,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One figure of a run */
+        /**
+         * One figure of a run
+         * @description Plotly JSON with typed arrays and without template. `theme` decides the traces' own colours.
+         */
         get: operations["get_figure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/tables/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A figure's numbers as a table
+         * @description The figure's twin for readers and programs: the same content at full resolution.
+         */
+        get: operations["get_table"];
         put?: never;
         post?: never;
         delete?: never;
@@ -321,7 +195,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Download a run: CSV, JSON, npz, one self-contained HTML file, or a picture */
+        /**
+         * Download a run: CSV, JSON, npz, one self-contained HTML file, or a picture
+         * @description `figure` picks one figure. 503 for PNG and SVG where the server has no Chromium to draw them with.
+         */
         get: operations["export_run"];
         put?: never;
         post?: never;
@@ -338,10 +215,280 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Server-sent events: `run` with the run as data at each change, until its final status */
+        /**
+         * Server-sent events: `run` with the run as data at each change, until its final status
+         * @description Event `problem` (data: a problem) ends it too, where the run is deleted or the database stays away.
+         */
         get: operations["run_events"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shares, newest first; a reader who isn't signed in sees the public ones
+         * @description Revoked and expired ones too, for readers who are signed in.
+         */
+        get: operations["list_shares"];
+        put?: never;
+        /**
+         * Make a short link to runs and a view of them
+         * @description 404 names the first run that doesn't exist.
+         */
+        post: operations["create_share"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/shares/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a share opens
+         * @description 404 for an unknown, revoked or expired one, each with its code; 401 for a private one without signing in.
+         *
+         *     With `?share=TOKEN` its runs can then be read at /runs/{run_id} and below. Runs deleted since are left out.
+         */
+        get: operations["get_share"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a share
+         * @description The link stops opening at once; what it pointed to stays.
+         */
+        delete: operations["revoke_share"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Models that this installation knows
+         * @description Those whose weights aren't here say what to do about it.
+         */
+        get: operations["list_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One model with its card
+         * @description 404 for an unknown one, listing those there are.
+         */
+        get: operations["get_model"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tasks, built in and uploaded
+         * @description Built-in tasks first.
+         */
+        get: operations["list_tasks"];
+        put?: never;
+        /**
+         * Upload a task as JSONL or CSV
+         * @description 413 for a file that is too large, 422 for one that can't be a task (naming the line), 409 for a name in use.
+         */
+        post: operations["upload_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One task
+         * @description 404 for an unknown one, naming similar ones.
+         */
+        get: operations["get_task"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an uploaded task
+         * @description Runs that used it stay. 409 for a built-in task.
+         */
+        delete: operations["delete_task"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{name}/examples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rendered examples as tokens, targets marked
+         * @description As the model reads them, in-context examples included; rows too long for its context are counted, not shown.
+         */
+        get: operations["task_examples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{name}/accuracy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the model does on the task without gates
+         * @description Computed by a worker once and kept; ask again while its status is `computing`.
+         */
+        get: operations["task_accuracy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Runs, newest first
+         * @description Filtered by what is given; `total` counts all that fit.
+         */
+        get: operations["list_runs"];
+        put?: never;
+        /**
+         * Start a run, or return the run that this request already has
+         * @description The id is the hash of all that decides the answer: the same request gives the same run.
+         *
+         *     404 for an unknown analysis, model or task; 422 for parameters; 409 where no worker's memory suffices;
+         *     503 where the model isn't fetched. 200 where the run is done already.
+         */
+        post: operations["start_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Time and memory of a run before it is sent
+         * @description Fails as starting would, but for memory: `refused` then has the problem beside the numbers.
+         */
+        post: operations["estimate_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask a run to stop
+         * @description At once where it waits, within two seconds where it computes; a run that has ended stays as it is.
+         */
+        post: operations["cancel_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/reproduce": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compute a run again and compare
+         * @description Adds an attempt whose `drift` says how far its gates are from the run's; the run's result stays.
+         *
+         *     409 where the run isn't done, or where its model or task has changed since.
+         */
+        post: operations["reproduce_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -357,7 +504,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tokens with true byte spans; needs no worker */
+        /**
+         * Tokens with true byte spans; needs no worker
+         * @description Special tokens written in the text are text; `bos` says whether one was added and whether the text spells one.
+         */
         post: operations["tokenize"];
         delete?: never;
         options?: never;
@@ -374,7 +524,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Attention patterns of a prompt */
+        /**
+         * Attention patterns of a prompt
+         * @description 422 for a prompt beyond the context or a layer there isn't; 503 at once where no worker is alive.
+         */
         post: operations["patterns"];
         delete?: never;
         options?: never;
@@ -391,45 +544,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Next-token probabilities before and after gating heads */
+        /**
+         * Next-token probabilities before and after gating heads
+         * @description Gates are [layers, heads] in [0, 1]; 503 at once where no worker is alive.
+         */
         post: operations["gates"];
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/shares": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Shares, newest first; a reader who isn't signed in sees the public ones */
-        get: operations["list_shares"];
-        put?: never;
-        /** Make a short link to runs and a view of them */
-        post: operations["create_share"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/shares/{token}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What a share opens */
-        get: operations["get_share"];
-        put?: never;
-        post?: never;
-        /** Revoke a share */
-        delete: operations["revoke_share"];
         options?: never;
         head?: never;
         patch?: never;
@@ -455,30 +575,30 @@ export interface components {
         /**
          * AnalysisOut
          * @example {
-         *       "figures": [
-         *         "roles",
-         *         "ecdf",
-         *         "loss"
-         *       ],
          *       "name": "chg",
+         *       "title": "Causal head gating",
+         *       "summary": "Which heads the task needs, which harm it, which don't matter.",
+         *       "version": 1,
          *       "needs_task": true,
          *       "params_schema": {
+         *         "type": "object",
          *         "properties": {
          *           "seeds": {
-         *             "default": 3,
-         *             "type": "integer"
+         *             "type": "integer",
+         *             "default": 3
          *           }
-         *         },
-         *         "type": "object"
+         *         }
          *       },
          *       "presets": {
          *         "quick": {
          *           "seeds": 3
          *         }
          *       },
-         *       "summary": "Which heads the task needs, which harm it, which don't matter.",
-         *       "title": "Causal head gating",
-         *       "version": 1
+         *       "figures": [
+         *         "roles",
+         *         "ecdf",
+         *         "loss"
+         *       ]
          *     }
          */
         AnalysisOut: {
@@ -511,14 +631,14 @@ export interface components {
         /**
          * AttemptOut
          * @example {
-         *       "code_version": "0.1.0",
-         *       "drift": 0,
-         *       "finished_at": "2026-01-05T10:00:43Z",
          *       "number": 1,
-         *       "started_at": "2026-01-05T10:00:01Z",
          *       "status": "done",
+         *       "worker": "lab-7f3a",
+         *       "started_at": "2026-01-05T10:00:01Z",
+         *       "finished_at": "2026-01-05T10:00:43Z",
          *       "wall_seconds": 42,
-         *       "worker": "lab-7f3a"
+         *       "code_version": "0.1.0",
+         *       "drift": 0
          *     }
          */
         AttemptOut: {
@@ -549,7 +669,10 @@ export interface components {
         Body_upload_task: {
             /** File */
             file: string;
-            /** Name */
+            /**
+             * Name
+             * @description How URLs and commands call it: a-z, 0-9 and hyphens.
+             */
             name: string;
             /**
              * Title
@@ -561,19 +684,43 @@ export interface components {
              * @default
              */
             description: string;
-            /** Template */
+            /**
+             * Source
+             * @default
+             */
+            source: string;
+            /**
+             * Licence
+             * @default
+             */
+            licence: string;
+            /**
+             * Template
+             * @description E.g. `Q: {prompt}\nA: {target}`; a plain one where unset.
+             */
             template?: string | null;
-            /** Shots */
+            /**
+             * Separator
+             * @description Between in-context examples.
+             * @default
+             */
+            separator: string;
+            /**
+             * Shots
+             * @description In-context examples before the question.
+             */
             shots?: number | null;
         };
         /**
          * EstimateOut
          * @example {
-         *       "basis": "180 updates of 32 prompts at 0.2 s.",
-         *       "peak_bytes": 310000000,
-         *       "queue": "cpu",
          *       "run_id": "3f9c2a7be104d6588c1e",
-         *       "seconds": 40
+         *       "existing": null,
+         *       "seconds": 40,
+         *       "peak_bytes": 310000000,
+         *       "basis": "180 updates of 32 prompts at 0.2 s.",
+         *       "queue": "cpu",
+         *       "refused": null
          *     }
          */
         EstimateOut: {
@@ -597,19 +744,20 @@ export interface components {
         /**
          * ExampleOut
          * @example {
+         *       "tokens": [
+         *         {
+         *           "id": 3290,
+         *           "start": 0,
+         *           "end": 4,
+         *           "text": "cats",
+         *           "hex": "63617473",
+         *           "special": false
+         *         }
+         *       ],
          *       "targets": [
          *         0
          *       ],
-         *       "tokens": [
-         *         {
-         *           "end": 4,
-         *           "hex": "63617473",
-         *           "id": 3290,
-         *           "special": false,
-         *           "start": 0,
-         *           "text": "cats"
-         *         }
-         *       ]
+         *       "counterfactual": null
          *     }
          */
         ExampleOut: {
@@ -628,9 +776,9 @@ export interface components {
          *         {
          *           "type": "heatmap",
          *           "z": {
-         *             "bdata": "AACAPwAAAAA=",
          *             "dtype": "f4",
-         *             "shape": "1, 2"
+         *             "shape": "1, 2",
+         *             "bdata": "AACAPwAAAAA="
          *           }
          *         }
          *       ],
@@ -656,14 +804,15 @@ export interface components {
         /**
          * GatesIn
          * @example {
+         *       "model": "headscope-2l",
+         *       "text": "cats",
+         *       "bos": null,
          *       "gates": [
          *         [
          *           1,
          *           0
          *         ]
          *       ],
-         *       "model": "headscope-2l",
-         *       "text": "cats",
          *       "top": 10
          *     }
          */
@@ -672,7 +821,10 @@ export interface components {
             model: string;
             /** Text */
             text: string;
-            /** Bos */
+            /**
+             * Bos
+             * @description Put a BOS token first; the tokenizer's own policy where unset.
+             */
             bos?: boolean | null;
             /**
              * Gates
@@ -688,38 +840,38 @@ export interface components {
         /**
          * GatesOut
          * @example {
-         *       "kl": 2.91,
-         *       "loss_after": [
-         *         null
+         *       "model": "headscope-2l",
+         *       "tokens": [
+         *         {
+         *           "id": 3290,
+         *           "start": 0,
+         *           "end": 4,
+         *           "text": "cats",
+         *           "hex": "63617473",
+         *           "special": false
+         *         }
+         *       ],
+         *       "next": [
+         *         {
+         *           "token": {
+         *             "id": 3290,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": "cats",
+         *             "hex": "63617473",
+         *             "special": false
+         *           },
+         *           "before": 0.983,
+         *           "after": 0.055
+         *         }
          *       ],
          *       "loss_before": [
          *         null
          *       ],
-         *       "model": "headscope-2l",
-         *       "next": [
-         *         {
-         *           "after": 0.055,
-         *           "before": 0.983,
-         *           "token": {
-         *             "end": 4,
-         *             "hex": "63617473",
-         *             "id": 3290,
-         *             "special": false,
-         *             "start": 0,
-         *             "text": "cats"
-         *           }
-         *         }
+         *       "loss_after": [
+         *         null
          *       ],
-         *       "tokens": [
-         *         {
-         *           "end": 4,
-         *           "hex": "63617473",
-         *           "id": 3290,
-         *           "special": false,
-         *           "start": 0,
-         *           "text": "cats"
-         *         }
-         *       ]
+         *       "kl": 2.91
          *     }
          */
         GatesOut: {
@@ -745,24 +897,24 @@ export interface components {
         /**
          * HealthOut
          * @example {
-         *       "access": "open",
-         *       "database": "sqlite",
-         *       "detail": "One live worker.",
          *       "status": "ok",
          *       "version": "0.1.0",
+         *       "database": "sqlite",
          *       "workers": [
          *         {
-         *           "alive": true,
-         *           "device": "cpu",
-         *           "host": "lab",
          *           "id": "lab-7f3a",
+         *           "host": "lab",
+         *           "device": "cpu",
+         *           "queue": "cpu",
          *           "models": [
          *             "headscope-2l"
          *           ],
-         *           "queue": "cpu",
+         *           "alive": true,
          *           "seconds_since_heartbeat": 0.8
          *         }
-         *       ]
+         *       ],
+         *       "detail": "One live worker.",
+         *       "access": "open"
          *     }
          */
         HealthOut: {
@@ -795,11 +947,11 @@ export interface components {
          * ModelInfoOut
          * @description What identifies the model a run was computed on.
          * @example {
-         *       "n_heads": 8,
-         *       "n_kv_heads": 8,
-         *       "n_layers": 2,
          *       "name": "headscope-2l",
-         *       "revision": "b1946ac92492d2347c6235b4d2611184"
+         *       "revision": "b1946ac92492d2347c6235b4d2611184",
+         *       "n_layers": 2,
+         *       "n_heads": 8,
+         *       "n_kv_heads": 8
          *     }
          */
         ModelInfoOut: {
@@ -819,26 +971,27 @@ export interface components {
         /**
          * ModelOut
          * @example {
-         *       "architecture": "HeadscopeAttentionOnly",
-         *       "bytes_on_disk": 2800000,
-         *       "card": "# headscope-2l\n...",
-         *       "d_model": 128,
-         *       "d_vocab": 2048,
+         *       "name": "headscope-2l",
+         *       "title": "Headscope two-layer",
+         *       "source": "package",
+         *       "ready": true,
+         *       "remedy": null,
+         *       "summary": "Two attention-only layers of eight heads, trained to copy.",
          *       "licence": "MIT",
-         *       "n_ctx": 256,
+         *       "revision": "b1946ac92492d2347c6235b4d2611184",
+         *       "architecture": "HeadscopeAttentionOnly",
+         *       "n_layers": 2,
          *       "n_heads": 8,
          *       "n_kv_heads": 8,
-         *       "n_layers": 2,
+         *       "d_model": 128,
+         *       "d_vocab": 2048,
+         *       "n_ctx": 256,
          *       "n_params": 700000,
-         *       "name": "headscope-2l",
-         *       "ready": true,
+         *       "bytes_on_disk": 2800000,
+         *       "card": "# headscope-2l\n...",
          *       "resident_on": [
          *         "lab-7f3a"
-         *       ],
-         *       "revision": "b1946ac92492d2347c6235b4d2611184",
-         *       "source": "package",
-         *       "summary": "Two attention-only layers of eight heads, trained to copy.",
-         *       "title": "Headscope two-layer"
+         *       ]
          *     }
          */
         ModelOut: {
@@ -899,16 +1052,16 @@ export interface components {
         /**
          * NextToken
          * @example {
-         *       "after": 0.055,
-         *       "before": 0.983,
          *       "token": {
-         *         "end": 4,
-         *         "hex": "63617473",
          *         "id": 3290,
-         *         "special": false,
          *         "start": 0,
-         *         "text": "cats"
-         *       }
+         *         "end": 4,
+         *         "text": "cats",
+         *         "hex": "63617473",
+         *         "special": false
+         *       },
+         *       "before": 0.983,
+         *       "after": 0.055
          *     }
          */
         NextToken: {
@@ -921,11 +1074,12 @@ export interface components {
         /**
          * PatternsIn
          * @example {
+         *       "model": "headscope-2l",
+         *       "text": "the cat sat on the cat",
+         *       "bos": null,
          *       "layers": [
          *         1
-         *       ],
-         *       "model": "headscope-2l",
-         *       "text": "the cat sat on the cat"
+         *       ]
          *     }
          */
         PatternsIn: {
@@ -933,7 +1087,10 @@ export interface components {
             model: string;
             /** Text */
             text: string;
-            /** Bos */
+            /**
+             * Bos
+             * @description Put a BOS token first; the tokenizer's own policy where unset.
+             */
             bos?: boolean | null;
             /**
              * Layers
@@ -944,25 +1101,25 @@ export interface components {
         /**
          * PatternsOut
          * @example {
+         *       "model": "headscope-2l",
+         *       "tokens": [
+         *         {
+         *           "id": 3290,
+         *           "start": 0,
+         *           "end": 4,
+         *           "text": "cats",
+         *           "hex": "63617473",
+         *           "special": false
+         *         }
+         *       ],
          *       "layers": [
          *         1
          *       ],
-         *       "model": "headscope-2l",
          *       "patterns": {
-         *         "bdata": "AACAPw==",
          *         "dtype": "f4",
-         *         "shape": "1, 1, 1, 1"
-         *       },
-         *       "tokens": [
-         *         {
-         *           "end": 4,
-         *           "hex": "63617473",
-         *           "id": 3290,
-         *           "special": false,
-         *           "start": 0,
-         *           "text": "cats"
-         *         }
-         *       ]
+         *         "shape": "1, 1, 1, 1",
+         *         "bdata": "AACAPw=="
+         *       }
          *     }
          */
         PatternsOut: {
@@ -979,12 +1136,12 @@ export interface components {
          * Problem
          * @description RFC 9457 problem details, with a remedy; also how a run records its error.
          * @example {
+         *       "type": "about:blank",
+         *       "title": "Not found",
+         *       "status": 404,
          *       "code": "unknown-model",
          *       "detail": "There is no model 'gpt9'.",
-         *       "remedy": "Known models: headscope-2l, smollm2-135m.",
-         *       "status": 404,
-         *       "title": "Not found",
-         *       "type": "about:blank"
+         *       "remedy": "Known models: headscope-2l, smollm2-135m."
          *     }
          */
         Problem: {
@@ -1007,13 +1164,13 @@ export interface components {
         /**
          * ProgressOut
          * @example {
-         *       "fraction": 0.51,
-         *       "loss": 1.42,
          *       "phase": "G+",
-         *       "seconds_left": 22,
          *       "seeds": "0-4",
          *       "step": 31,
-         *       "steps": 60
+         *       "steps": 60,
+         *       "loss": 1.42,
+         *       "fraction": 0.51,
+         *       "seconds_left": 22
          *     }
          */
         ProgressOut: {
@@ -1037,31 +1194,31 @@ export interface components {
          * @description A run's result. The analysis' own arrays stand beside these names, as typed arrays: `g_plus`, `loss_zero`, ...
          * @example {
          *       "analysis": "chg",
-         *       "g_plus": {
-         *         "bdata": "AACAPwAAAAA=",
-         *         "dtype": "f4",
-         *         "shape": "1, 2"
-         *       },
-         *       "model": {
-         *         "n_heads": 8,
-         *         "n_kv_heads": 8,
-         *         "n_layers": 2,
-         *         "name": "headscope-2l",
-         *         "revision": "b1946ac92492d2347c6235b4d2611184"
-         *       },
+         *       "schema_version": 1,
          *       "params": {
          *         "seeds": 1
          *       },
-         *       "schema_version": 1,
-         *       "seeds": [
-         *         0
-         *       ],
+         *       "model": {
+         *         "name": "headscope-2l",
+         *         "revision": "b1946ac92492d2347c6235b4d2611184",
+         *         "n_layers": 2,
+         *         "n_heads": 8,
+         *         "n_kv_heads": 8
+         *       },
          *       "task": {
          *         "name": "induction"
          *       },
+         *       "seeds": [
+         *         0
+         *       ],
          *       "values": {
-         *         "n_test": 64,
-         *         "n_train": 256
+         *         "n_train": 256,
+         *         "n_test": 64
+         *       },
+         *       "g_plus": {
+         *         "dtype": "f4",
+         *         "shape": "1, 2",
+         *         "bdata": "AACAPwAAAAA="
          *       }
          *     }
          */
@@ -1093,11 +1250,11 @@ export interface components {
          * @example {
          *       "analysis": "chg",
          *       "model": "headscope-2l",
+         *       "task": "induction",
+         *       "preset": "quick",
          *       "params": {
          *         "seeds": 10
-         *       },
-         *       "preset": "quick",
-         *       "task": "induction"
+         *       }
          *     }
          */
         RunIn: {
@@ -1123,45 +1280,24 @@ export interface components {
         /**
          * RunOut
          * @example {
-         *       "analysis": "chg",
-         *       "attempts": [
-         *         {
-         *           "code_version": "0.1.0",
-         *           "drift": 0,
-         *           "finished_at": "2026-01-05T10:00:43Z",
-         *           "number": 1,
-         *           "started_at": "2026-01-05T10:00:01Z",
-         *           "status": "done",
-         *           "wall_seconds": 42,
-         *           "worker": "lab-7f3a"
-         *         }
-         *       ],
-         *       "code_version": "0.1.0",
-         *       "created_at": "2026-01-05T10:00:00Z",
-         *       "finished_at": "2026-01-05T10:00:43Z",
-         *       "headline": {
-         *         "accuracy_plus": 0.97,
-         *         "accuracy_ungated": 0.91,
-         *         "always_needed": 0.25,
-         *         "any_needed": 0.44
-         *       },
          *       "id": "3f9c2a7be104d6588c1e",
-         *       "machine": "2 CPU cores",
+         *       "analysis": "chg",
+         *       "title": "Causal head gating",
          *       "model": "headscope-2l",
          *       "model_info": {
-         *         "n_heads": 8,
-         *         "n_kv_heads": 8,
-         *         "n_layers": 2,
          *         "name": "headscope-2l",
-         *         "revision": "b1946ac92492d2347c6235b4d2611184"
+         *         "revision": "b1946ac92492d2347c6235b4d2611184",
+         *         "n_layers": 2,
+         *         "n_heads": 8,
+         *         "n_kv_heads": 8
          *       },
-         *       "origin": "gallery",
+         *       "task": "induction",
+         *       "task_title": "Induction on repeated random tokens",
+         *       "preset": "quick",
          *       "params": {
          *         "seeds": 10,
          *         "steps": 60
          *       },
-         *       "preset": "quick",
-         *       "reproduce": "headscope run chg --model headscope-2l --task induction --preset quick",
          *       "seeds": [
          *         0,
          *         1,
@@ -1174,12 +1310,36 @@ export interface components {
          *         8,
          *         9
          *       ],
-         *       "started_at": "2026-01-05T10:00:01Z",
          *       "status": "done",
-         *       "task": "induction",
-         *       "task_title": "Induction on repeated random tokens",
-         *       "title": "Causal head gating",
-         *       "wall_seconds": 42
+         *       "origin": "gallery",
+         *       "progress": null,
+         *       "error": null,
+         *       "notice": null,
+         *       "created_at": "2026-01-05T10:00:00Z",
+         *       "started_at": "2026-01-05T10:00:01Z",
+         *       "finished_at": "2026-01-05T10:00:43Z",
+         *       "wall_seconds": 42,
+         *       "code_version": "0.1.0",
+         *       "machine": "2 CPU cores",
+         *       "headline": {
+         *         "always_needed": 0.25,
+         *         "any_needed": 0.44,
+         *         "accuracy_ungated": 0.91,
+         *         "accuracy_plus": 0.97
+         *       },
+         *       "attempts": [
+         *         {
+         *           "number": 1,
+         *           "status": "done",
+         *           "worker": "lab-7f3a",
+         *           "started_at": "2026-01-05T10:00:01Z",
+         *           "finished_at": "2026-01-05T10:00:43Z",
+         *           "wall_seconds": 42,
+         *           "code_version": "0.1.0",
+         *           "drift": 0
+         *         }
+         *       ],
+         *       "reproduce": "headscope run chg --model headscope-2l --task induction --preset quick"
          *     }
          */
         RunOut: {
@@ -1259,45 +1419,24 @@ export interface components {
          * @example {
          *       "runs": [
          *         {
-         *           "analysis": "chg",
-         *           "attempts": [
-         *             {
-         *               "code_version": "0.1.0",
-         *               "drift": 0,
-         *               "finished_at": "2026-01-05T10:00:43Z",
-         *               "number": 1,
-         *               "started_at": "2026-01-05T10:00:01Z",
-         *               "status": "done",
-         *               "wall_seconds": 42,
-         *               "worker": "lab-7f3a"
-         *             }
-         *           ],
-         *           "code_version": "0.1.0",
-         *           "created_at": "2026-01-05T10:00:00Z",
-         *           "finished_at": "2026-01-05T10:00:43Z",
-         *           "headline": {
-         *             "accuracy_plus": 0.97,
-         *             "accuracy_ungated": 0.91,
-         *             "always_needed": 0.25,
-         *             "any_needed": 0.44
-         *           },
          *           "id": "3f9c2a7be104d6588c1e",
-         *           "machine": "2 CPU cores",
+         *           "analysis": "chg",
+         *           "title": "Causal head gating",
          *           "model": "headscope-2l",
          *           "model_info": {
-         *             "n_heads": 8,
-         *             "n_kv_heads": 8,
-         *             "n_layers": 2,
          *             "name": "headscope-2l",
-         *             "revision": "b1946ac92492d2347c6235b4d2611184"
+         *             "revision": "b1946ac92492d2347c6235b4d2611184",
+         *             "n_layers": 2,
+         *             "n_heads": 8,
+         *             "n_kv_heads": 8
          *           },
-         *           "origin": "gallery",
+         *           "task": "induction",
+         *           "task_title": "Induction on repeated random tokens",
+         *           "preset": "quick",
          *           "params": {
          *             "seeds": 10,
          *             "steps": 60
          *           },
-         *           "preset": "quick",
-         *           "reproduce": "headscope run chg --model headscope-2l --task induction --preset quick",
          *           "seeds": [
          *             0,
          *             1,
@@ -1310,12 +1449,36 @@ export interface components {
          *             8,
          *             9
          *           ],
-         *           "started_at": "2026-01-05T10:00:01Z",
          *           "status": "done",
-         *           "task": "induction",
-         *           "task_title": "Induction on repeated random tokens",
-         *           "title": "Causal head gating",
-         *           "wall_seconds": 42
+         *           "origin": "gallery",
+         *           "progress": null,
+         *           "error": null,
+         *           "notice": null,
+         *           "created_at": "2026-01-05T10:00:00Z",
+         *           "started_at": "2026-01-05T10:00:01Z",
+         *           "finished_at": "2026-01-05T10:00:43Z",
+         *           "wall_seconds": 42,
+         *           "code_version": "0.1.0",
+         *           "machine": "2 CPU cores",
+         *           "headline": {
+         *             "always_needed": 0.25,
+         *             "any_needed": 0.44,
+         *             "accuracy_ungated": 0.91,
+         *             "accuracy_plus": 0.97
+         *           },
+         *           "attempts": [
+         *             {
+         *               "number": 1,
+         *               "status": "done",
+         *               "worker": "lab-7f3a",
+         *               "started_at": "2026-01-05T10:00:01Z",
+         *               "finished_at": "2026-01-05T10:00:43Z",
+         *               "wall_seconds": 42,
+         *               "code_version": "0.1.0",
+         *               "drift": 0
+         *             }
+         *           ],
+         *           "reproduce": "headscope run chg --model headscope-2l --task induction --preset quick"
          *         }
          *       ],
          *       "total": 1
@@ -1330,15 +1493,16 @@ export interface components {
         /**
          * ShareIn
          * @example {
-         *       "path": "/runs/3f9c2a7be104d6588c1e",
          *       "run_ids": [
          *         "3f9c2a7be104d6588c1e"
          *       ],
          *       "view": {
-         *         "mode": "always",
-         *         "threshold": "0.4"
+         *         "threshold": "0.4",
+         *         "mode": "always"
          *       },
-         *       "visibility": "unlisted"
+         *       "path": "/runs/3f9c2a7be104d6588c1e",
+         *       "visibility": "unlisted",
+         *       "expires_in_days": null
          *     }
          */
         ShareIn: {
@@ -1353,12 +1517,13 @@ export interface components {
             };
             /**
              * Path
-             * @description The page the link opens, e.g. /runs/abc.
+             * @description The page of this server that the link opens, e.g. /runs/abc.
              * @default
              */
             path: string;
             /**
              * Visibility
+             * @description private: only for readers who are signed in; unlisted: for whoever has the link; public: listed.
              * @default unlisted
              * @enum {string}
              */
@@ -1369,18 +1534,20 @@ export interface components {
         /**
          * ShareOut
          * @example {
-         *       "created_at": "2026-01-05T10:05:00Z",
-         *       "path": "/runs/3f9c2a7be104d6588c1e",
+         *       "token": "kZ3vQ0x1T9mS4uYw",
+         *       "url": "http://127.0.0.1:8000/s/kZ3vQ0x1T9mS4uYw",
          *       "run_ids": [
          *         "3f9c2a7be104d6588c1e"
          *       ],
-         *       "token": "kZ3vQ0x1T9mS4uYw",
-         *       "url": "http://127.0.0.1:8000/s/kZ3vQ0x1T9mS4uYw",
          *       "view": {
-         *         "mode": "always",
-         *         "threshold": "0.4"
+         *         "threshold": "0.4",
+         *         "mode": "always"
          *       },
-         *       "visibility": "unlisted"
+         *       "path": "/runs/3f9c2a7be104d6588c1e",
+         *       "visibility": "unlisted",
+         *       "created_at": "2026-01-05T10:05:00Z",
+         *       "expires_at": null,
+         *       "revoked_at": null
          *     }
          */
         ShareOut: {
@@ -1415,52 +1582,40 @@ export interface components {
          * SharedOut
          * @description A share with the runs it opens: all that its page needs to begin.
          * @example {
-         *       "created_at": "2026-01-05T10:05:00Z",
-         *       "path": "/runs/3f9c2a7be104d6588c1e",
+         *       "token": "kZ3vQ0x1T9mS4uYw",
+         *       "url": "http://127.0.0.1:8000/s/kZ3vQ0x1T9mS4uYw",
          *       "run_ids": [
          *         "3f9c2a7be104d6588c1e"
          *       ],
+         *       "view": {
+         *         "threshold": "0.4",
+         *         "mode": "always"
+         *       },
+         *       "path": "/runs/3f9c2a7be104d6588c1e",
+         *       "visibility": "unlisted",
+         *       "created_at": "2026-01-05T10:05:00Z",
+         *       "expires_at": null,
+         *       "revoked_at": null,
          *       "runs": [
          *         {
-         *           "analysis": "chg",
-         *           "attempts": [
-         *             {
-         *               "code_version": "0.1.0",
-         *               "drift": 0,
-         *               "finished_at": "2026-01-05T10:00:43Z",
-         *               "number": 1,
-         *               "started_at": "2026-01-05T10:00:01Z",
-         *               "status": "done",
-         *               "wall_seconds": 42,
-         *               "worker": "lab-7f3a"
-         *             }
-         *           ],
-         *           "code_version": "0.1.0",
-         *           "created_at": "2026-01-05T10:00:00Z",
-         *           "finished_at": "2026-01-05T10:00:43Z",
-         *           "headline": {
-         *             "accuracy_plus": 0.97,
-         *             "accuracy_ungated": 0.91,
-         *             "always_needed": 0.25,
-         *             "any_needed": 0.44
-         *           },
          *           "id": "3f9c2a7be104d6588c1e",
-         *           "machine": "2 CPU cores",
+         *           "analysis": "chg",
+         *           "title": "Causal head gating",
          *           "model": "headscope-2l",
          *           "model_info": {
-         *             "n_heads": 8,
-         *             "n_kv_heads": 8,
-         *             "n_layers": 2,
          *             "name": "headscope-2l",
-         *             "revision": "b1946ac92492d2347c6235b4d2611184"
+         *             "revision": "b1946ac92492d2347c6235b4d2611184",
+         *             "n_layers": 2,
+         *             "n_heads": 8,
+         *             "n_kv_heads": 8
          *           },
-         *           "origin": "gallery",
+         *           "task": "induction",
+         *           "task_title": "Induction on repeated random tokens",
+         *           "preset": "quick",
          *           "params": {
          *             "seeds": 10,
          *             "steps": 60
          *           },
-         *           "preset": "quick",
-         *           "reproduce": "headscope run chg --model headscope-2l --task induction --preset quick",
          *           "seeds": [
          *             0,
          *             1,
@@ -1473,21 +1628,38 @@ export interface components {
          *             8,
          *             9
          *           ],
-         *           "started_at": "2026-01-05T10:00:01Z",
          *           "status": "done",
-         *           "task": "induction",
-         *           "task_title": "Induction on repeated random tokens",
-         *           "title": "Causal head gating",
-         *           "wall_seconds": 42
+         *           "origin": "gallery",
+         *           "progress": null,
+         *           "error": null,
+         *           "notice": null,
+         *           "created_at": "2026-01-05T10:00:00Z",
+         *           "started_at": "2026-01-05T10:00:01Z",
+         *           "finished_at": "2026-01-05T10:00:43Z",
+         *           "wall_seconds": 42,
+         *           "code_version": "0.1.0",
+         *           "machine": "2 CPU cores",
+         *           "headline": {
+         *             "always_needed": 0.25,
+         *             "any_needed": 0.44,
+         *             "accuracy_ungated": 0.91,
+         *             "accuracy_plus": 0.97
+         *           },
+         *           "attempts": [
+         *             {
+         *               "number": 1,
+         *               "status": "done",
+         *               "worker": "lab-7f3a",
+         *               "started_at": "2026-01-05T10:00:01Z",
+         *               "finished_at": "2026-01-05T10:00:43Z",
+         *               "wall_seconds": 42,
+         *               "code_version": "0.1.0",
+         *               "drift": 0
+         *             }
+         *           ],
+         *           "reproduce": "headscope run chg --model headscope-2l --task induction --preset quick"
          *         }
-         *       ],
-         *       "token": "kZ3vQ0x1T9mS4uYw",
-         *       "url": "http://127.0.0.1:8000/s/kZ3vQ0x1T9mS4uYw",
-         *       "view": {
-         *         "mode": "always",
-         *         "threshold": "0.4"
-         *       },
-         *       "visibility": "unlisted"
+         *       ]
          *     }
          */
         SharedOut: {
@@ -1531,18 +1703,58 @@ export interface components {
             token: string;
         };
         /**
+         * TableColumn
+         * @example {
+         *       "name": "layer",
+         *       "title": "Layer",
+         *       "unit": null
+         *     }
+         */
+        TableColumn: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /** Unit */
+            unit: string | null;
+        };
+        /**
+         * TableOut
+         * @description A figure's numbers at full resolution; a number that isn't there is null.
+         * @example {
+         *       "columns": [
+         *         {
+         *           "name": "layer",
+         *           "title": "Layer",
+         *           "unit": null
+         *         }
+         *       ],
+         *       "rows": [
+         *         [
+         *           0
+         *         ]
+         *       ]
+         *     }
+         */
+        TableOut: {
+            /** Columns */
+            columns: components["schemas"]["TableColumn"][];
+            /** Rows */
+            rows: unknown[][];
+        };
+        /**
          * TaskAccuracyOut
          * @description How the model does on the task without gates, computed by a worker and kept.
          * @example {
-         *       "accuracy": 0.78,
-         *       "chance": 0.02,
-         *       "detail": "smollm2-135m answers 78 % of 41 held-out examples.",
-         *       "log_probability": -0.61,
-         *       "model": "smollm2-135m",
-         *       "n": 41,
-         *       "status": "done",
          *       "task": "singular-plural",
-         *       "verdict": "can"
+         *       "model": "smollm2-135m",
+         *       "status": "done",
+         *       "accuracy": 0.78,
+         *       "log_probability": -0.61,
+         *       "chance": 0.02,
+         *       "n": 41,
+         *       "verdict": "can",
+         *       "detail": "smollm2-135m answers 78 % of 41 held-out examples."
          *     }
          */
         TaskAccuracyOut: {
@@ -1580,28 +1792,30 @@ export interface components {
         /**
          * TaskExamplesOut
          * @example {
+         *       "task": "singular-plural",
+         *       "model": "headscope-2l",
+         *       "split": "train",
+         *       "n_train": 164,
+         *       "n_test": 41,
+         *       "n_left_out": 0,
          *       "examples": [
          *         {
+         *           "tokens": [
+         *             {
+         *               "id": 3290,
+         *               "start": 0,
+         *               "end": 4,
+         *               "text": "cats",
+         *               "hex": "63617473",
+         *               "special": false
+         *             }
+         *           ],
          *           "targets": [
          *             0
          *           ],
-         *           "tokens": [
-         *             {
-         *               "end": 4,
-         *               "hex": "63617473",
-         *               "id": 3290,
-         *               "special": false,
-         *               "start": 0,
-         *               "text": "cats"
-         *             }
-         *           ]
+         *           "counterfactual": null
          *         }
-         *       ],
-         *       "model": "headscope-2l",
-         *       "n_test": 41,
-         *       "n_train": 164,
-         *       "split": "train",
-         *       "task": "singular-plural"
+         *       ]
          *     }
          */
         TaskExamplesOut: {
@@ -1618,24 +1832,30 @@ export interface components {
             n_train: number;
             /** N Test */
             n_test: number;
+            /**
+             * N Left Out
+             * @description Rows before the last example that are longer than the model's context.
+             */
+            n_left_out: number;
             /** Examples */
             examples: components["schemas"]["ExampleOut"][];
         };
         /**
          * TaskOut
          * @example {
-         *       "content_hash": "b1946ac92492d2347c6235b4d2611184",
+         *       "name": "singular-plural",
+         *       "title": "Singular to plural",
          *       "description": "Give the plural of a noun.",
          *       "kind": "text",
+         *       "origin": "built-in",
+         *       "source": "https://github.com/ericwtodd/function_vectors",
          *       "licence": "MIT",
          *       "n_rows": 205,
-         *       "name": "singular-plural",
-         *       "origin": "built-in",
-         *       "shots": 5,
-         *       "source": "https://github.com/ericwtodd/function_vectors",
-         *       "targets": "Every token of the target.",
+         *       "content_hash": "b1946ac92492d2347c6235b4d2611184",
          *       "template": "Q: {prompt}\nA: {target}",
-         *       "title": "Singular to plural"
+         *       "shots": 5,
+         *       "targets": "Every token of the target.",
+         *       "judged": "top"
          *     }
          */
         TaskOut: {
@@ -1672,15 +1892,21 @@ export interface components {
              * @description What carries loss, in words.
              */
             targets: string;
+            /**
+             * Judged
+             * @description Right is: all target tokens the most likely ones, or the target likelier than the counterfactual.
+             * @enum {string}
+             */
+            judged: "top" | "pair";
         };
         /**
          * ThemeOut
          * @description Plotly templates, light and dark.
          * @example {
-         *       "dark": {
+         *       "light": {
          *         "layout": {}
          *       },
-         *       "light": {
+         *       "dark": {
          *         "layout": {}
          *       }
          *     }
@@ -1698,12 +1924,12 @@ export interface components {
         /**
          * TokenOut
          * @example {
-         *       "end": 4,
-         *       "hex": "63617473",
          *       "id": 3290,
-         *       "special": false,
          *       "start": 0,
-         *       "text": "cats"
+         *       "end": 4,
+         *       "text": "cats",
+         *       "hex": "63617473",
+         *       "special": false
          *     }
          */
         TokenOut: {
@@ -1730,7 +1956,8 @@ export interface components {
          * TokenizeIn
          * @example {
          *       "model": "headscope-2l",
-         *       "text": "cats"
+         *       "text": "cats",
+         *       "bos": null
          *     }
          */
         TokenizeIn: {
@@ -1738,24 +1965,27 @@ export interface components {
             model: string;
             /** Text */
             text: string;
-            /** Bos */
+            /**
+             * Bos
+             * @description Put a BOS token first; the tokenizer's own policy where unset.
+             */
             bos?: boolean | null;
         };
         /**
          * TokenizeOut
          * @example {
-         *       "bos": "none",
-         *       "n_ctx": 256,
          *       "tokens": [
          *         {
-         *           "end": 4,
-         *           "hex": "63617473",
          *           "id": 3290,
-         *           "special": false,
          *           "start": 0,
-         *           "text": "cats"
+         *           "end": 4,
+         *           "text": "cats",
+         *           "hex": "63617473",
+         *           "special": false
          *         }
-         *       ]
+         *       ],
+         *       "n_ctx": 256,
+         *       "bos": "none"
          *     }
          */
         TokenizeOut: {
@@ -1771,11 +2001,11 @@ export interface components {
         };
         /**
          * TypedArray
-         * @description An array as plotly reads it, little-endian; NaN survives.
+         * @description An array as plotly and ``core.arrays`` read it, little-endian; NaN survives.
          * @example {
-         *       "bdata": "AACAPwAAAAA=",
          *       "dtype": "f4",
-         *       "shape": "1, 2"
+         *       "shape": "1, 2",
+         *       "bdata": "AACAPwAAAAA="
          *     }
          */
         TypedArray: {
@@ -1789,14 +2019,14 @@ export interface components {
         /**
          * WorkerOut
          * @example {
-         *       "alive": true,
-         *       "device": "cpu",
-         *       "host": "lab",
          *       "id": "lab-7f3a",
+         *       "host": "lab",
+         *       "device": "cpu",
+         *       "queue": "cpu",
          *       "models": [
          *         "headscope-2l"
          *       ],
-         *       "queue": "cpu",
+         *       "alive": true,
          *       "seconds_since_heartbeat": 0.8
          *     }
          */
@@ -1960,6 +2190,513 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["AccessOut"];
                 };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_analyses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalysisOut"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_run: {
+        parameters: {
+            query?: {
+                /** @description A share's token: opens the runs it points to without signing in. */
+                share?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_result: {
+        parameters: {
+            query?: {
+                /** @description A share's token: opens the runs it points to without signing in. */
+                share?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResultOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_figure: {
+        parameters: {
+            query?: {
+                /** @description A head has a role at this score or above. */
+                threshold?: number;
+                mode?: "every" | "always" | "any";
+                theme?: "light" | "dark";
+                /** @description A share's token: opens the runs it points to without signing in. */
+                share?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FigureOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_table: {
+        parameters: {
+            query?: {
+                /** @description A head has a role at this score or above. */
+                threshold?: number;
+                mode?: "every" | "always" | "any";
+                /** @description A share's token: opens the runs it points to without signing in. */
+                share?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_run: {
+        parameters: {
+            query: {
+                format: "csv" | "json" | "npz" | "html" | "png" | "svg";
+                figure?: string | null;
+                /** @description A head has a role at this score or above. */
+                threshold?: number;
+                mode?: "every" | "always" | "any";
+                theme?: "light" | "dark";
+                /** @description A share's token: opens the runs it points to without signing in. */
+                share?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_events: {
+        parameters: {
+            query?: {
+                /** @description A share's token: opens the runs it points to without signing in. */
+                share?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_shares: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShareOut"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_share: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShareIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShareOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_share: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SharedOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_share: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What is wrong and what to do. */
             "4XX": {
@@ -2303,44 +3040,6 @@ export interface operations {
             };
         };
     };
-    list_analyses: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AnalysisOut"][];
-                };
-            };
-            /** @description What is wrong and what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What failed here, and what to do. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     list_runs: {
         parameters: {
             query?: {
@@ -2470,87 +3169,6 @@ export interface operations {
             };
         };
     };
-    get_run: {
-        parameters: {
-            query?: {
-                /** @description A share's token; opens the runs it points to. */
-                share?: string | null;
-            };
-            header?: never;
-            path: {
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RunOut"];
-                };
-            };
-            /** @description What is wrong and what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What failed here, and what to do. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    delete_run: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description What is wrong and what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What failed here, and what to do. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     cancel_run: {
         parameters: {
             query?: never;
@@ -2609,189 +3227,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunOut"];
-                };
-            };
-            /** @description What is wrong and what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What failed here, and what to do. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_result: {
-        parameters: {
-            query?: {
-                /** @description A share's token; opens the runs it points to. */
-                share?: string | null;
-            };
-            header?: never;
-            path: {
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ResultOut"];
-                };
-            };
-            /** @description What is wrong and what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What failed here, and what to do. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_figure: {
-        parameters: {
-            query?: {
-                /** @description A head has a role at this score or above. */
-                threshold?: number;
-                mode?: "every" | "always" | "any";
-                theme?: "light" | "dark";
-                /** @description A share's token; opens the runs it points to. */
-                share?: string | null;
-            };
-            header?: never;
-            path: {
-                run_id: string;
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["FigureOut"];
-                };
-            };
-            /** @description What is wrong and what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What failed here, and what to do. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    export_run: {
-        parameters: {
-            query: {
-                format: "csv" | "json" | "npz" | "html" | "png" | "svg";
-                figure?: string | null;
-                /** @description A head has a role at this score or above. */
-                threshold?: number;
-                mode?: "every" | "always" | "any";
-                theme?: "light" | "dark";
-                /** @description A share's token; opens the runs it points to. */
-                share?: string | null;
-            };
-            header?: never;
-            path: {
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/octet-stream": string;
-                };
-            };
-            /** @description What is wrong and what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What failed here, and what to do. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    run_events: {
-        parameters: {
-            query?: {
-                /** @description A share's token; opens the runs it points to. */
-                share?: string | null;
-            };
-            header?: never;
-            path: {
-                run_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
                 };
             };
             /** @description What is wrong and what to do. */
@@ -2919,164 +3354,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["GatesOut"];
                 };
-            };
-            /** @description What is wrong and what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What failed here, and what to do. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_shares: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ShareOut"][];
-                };
-            };
-            /** @description What is wrong and what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What failed here, and what to do. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    create_share: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ShareIn"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ShareOut"];
-                };
-            };
-            /** @description What is wrong and what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What failed here, and what to do. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    get_share: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                token: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SharedOut"];
-                };
-            };
-            /** @description What is wrong and what to do. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What failed here, and what to do. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    revoke_share: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                token: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             /** @description What is wrong and what to do. */
             "4XX": {

@@ -50,8 +50,11 @@ export interface ChgResult {
 /** A plotly figure without its template: the theme is sent once. */
 export interface Figure {
   data: Record<string, unknown>[];
-  layout: Record<string, unknown> & { meta?: Record<string, unknown> };
+  layout: Record<string, unknown> & { meta?: Record<string, unknown> & { title?: string; reading?: string } };
 }
+
+/** A figure's twin in numbers, at full resolution. */
+export type Table = Schemas["TableOut"];
 
 export interface Themes {
   light: Record<string, unknown>;

@@ -1,16 +1,14 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { useResource } from "../api/resource";
-import type { Figure, Run } from "../api/types";
+import type { ChgResult, Figure, Problem, Run } from "../api/types";
 import { ProblemNote } from "../parts/ProblemNote";
-import { DownloadMenu, PictureTools, TableTwin } from "../plot/Picture";
-import { RoleGrid } from "../plot/RoleGrid";
-import { type Gates, gatesOf } from "../plot/roles";
-import { rolesTable } from "../plot/tables";
+import { type Gates, gatesOf, roleCodes, UNDECIDED } from "../plot/roles";
 import type { Head, View } from "../url/view";
 import { FactsLine } from "./FactsLine";
+import { GridCard } from "./GridCard";
 import { HeadCard } from "./HeadCard";
-import { Pictures } from "./Pictures";
+import { Pictures, ScoreMap } from "./Pictures";
 import { ReproduceCard } from "./ReproduceCard";
 import { ShareCards } from "./ShareCards";
 import { ViewControls } from "./ViewControls";
@@ -41,27 +39,44 @@ function useFollowing(view: View, onView: RunBodyProps["onView"]): [View, (thres
   return [useMemo(() => ({ ...view, threshold }), [view, threshold]), setThreshold];
 }
 
+type Read = { gates: Gates } | { broken: Problem } | undefined;
+
+/** The result's gates, or why they can't be read. */
+function useGates(result: ChgResult | undefined): Read {
+  return useMemo(() => {
+    if (!result) return undefined;
+    try {
+      return { gates: gatesOf(result) };
+    } catch (error) {
+      return { broken: unreadable(error instanceof Error ? error.message : String(error)) };
+    }
+  }, [result]);
+}
+
+function unreadable(detail: string): Problem {
+  return {
+    type: "about:blank",
+    title: "Unreadable result",
+    status: 0,
+    code: "unreadable-result",
+    detail,
+    remedy: "Reload the page; if it stays, the run's data is damaged: compute it again with Reproduce.",
+  };
+}
+
 /** A finished run: the grid, what it says in numbers, the head in hand and how to get it again. */
 export function RunBody({ run, view, onView, share, onRun }: RunBodyProps) {
   const [followed, setThreshold] = useFollowing(view, onView);
-  const result = useResource(
-    `result ${run.id} ${share ?? ""}`,
-    (signal) => api.result(run.id, share, signal),
-    { fixed: true },
-  );
+  const result = useResource(`result ${run.id}`, (signal) => api.result(run.id, share, signal), {
+    fixed: true,
+  });
   const figure = useResource(
     `figure ${run.id} roles`,
     (signal) => api.figure(run.id, "roles", { share }, signal),
     { fixed: true },
   );
-  const read = useMemo(() => {
-    if (!result.data) return undefined;
-    try {
-      return { gates: gatesOf(result.data) };
-    } catch (error) {
-      return { broken: error instanceof Error ? error.message : String(error) };
-    }
-  }, [result.data]);
+  const read = useGates(result.data);
+  const gates = read && "gates" in read ? read.gates : undefined;
   const passport = useRef<HTMLElement>(null);
   const select = useCallback(
     (head: Head | null) => onView({ ...view, head, passport: head !== null && view.passport }),
@@ -71,31 +86,47 @@ export function RunBody({ run, view, onView, share, onRun }: RunBodyProps) {
     onView({ ...view, passport: true });
     passport.current?.focus();
   }, [onView, view]);
+  const undecided = useMemo(
+    () => gates !== undefined && roleCodes(gates, followed.threshold).includes(UNDECIDED),
+    [gates, followed.threshold],
+  );
 
   const error = result.error ?? figure.error;
-  if (error && !(result.data && figure.data))
+  if (error && !(result.data && figure.data)) {
     return (
       <ProblemNote error={error} retry={() => [result, figure].forEach(({ reload }) => void reload())} />
     );
-  if (read?.broken) return <ProblemNote problem={unreadable(read.broken)} retry={result.reload} />;
-  const gates = read?.gates;
+  }
+  if (read && "broken" in read) return <ProblemNote problem={read.broken} retry={result.reload} />;
+  const small = isSmall(figure.data);
+  const grid = (
+    <GridCard
+      run={run}
+      gates={gates}
+      figure={figure.data}
+      view={followed}
+      share={share}
+      onSelect={select}
+      onOpen={open}
+      onTurn={() => onView({ ...view, turned: !view.turned })}
+    />
+  );
   return (
     <>
       <FactsLine run={run} result={result.data} />
       <div className="columns">
         <div className="main-column">
-          <ViewControls view={followed} onView={onView} onThreshold={setThreshold} />
-          <GridCard
-            run={run}
-            gates={gates}
-            figure={figure.data}
-            view={followed}
-            share={share}
-            onSelect={select}
-            onOpen={open}
-          />
+          <ViewControls view={followed} onView={onView} onThreshold={setThreshold} undecided={undecided} />
+          {small ? (
+            <div className="pictures">
+              {grid}
+              <ScoreMap run={run} view={followed} onView={onView} share={share} />
+            </div>
+          ) : (
+            grid
+          )}
           <ShareCards gates={gates} threshold={followed.threshold} />
-          {gates && <Pictures run={run} view={followed} onView={onView} share={share} />}
+          {gates && <Pictures run={run} view={followed} onView={onView} share={share} withMap={!small} />}
         </div>
         <aside className="side-column" aria-label="Head and run">
           <HeadCard
@@ -113,100 +144,7 @@ export function RunBody({ run, view, onView, share, onRun }: RunBodyProps) {
   );
 }
 
-function unreadable(detail: string) {
-  return {
-    type: "about:blank",
-    title: "Unreadable result",
-    status: 0,
-    code: "unreadable-result",
-    detail,
-    remedy:
-      "Reload the page; if it stays, the run's data is damaged: compute it again with Reproduce or from the command line.",
-  };
-}
-
-interface GridCardProps {
-  run: Run;
-  gates: Gates | undefined;
-  figure: Figure | undefined;
-  view: View;
-  share: string | null;
-  onSelect: (head: Head | null) => void;
-  onOpen: () => void;
-}
-
-function GridCard({ run, gates, figure, view, share, onSelect, onOpen }: GridCardProps) {
-  const [asTable, setAsTable] = useState(false);
-  const [drawn, setDrawn] = useState<Figure>();
-  const source = {
-    run: run.id,
-    figure: "roles",
-    share,
-    view: { threshold: view.threshold, mode: view.mode },
-  };
-  return (
-    <section className="card picture grid-card" aria-label="Roles of all heads">
-      {!gates || !figure ? (
-        <div className="skeleton grid-skeleton" role="status" aria-label="Loading the map" />
-      ) : asTable ? (
-        <TableTwin
-          table={rolesTable(gates, view.threshold)}
-          caption="Seeds in which each head has a role, and its mean scores"
-        />
-      ) : (
-        <RoleGrid
-          figure={figure}
-          gates={gates}
-          view={view}
-          onSelect={onSelect}
-          onOpen={onOpen}
-          onFigure={setDrawn}
-        />
-      )}
-      <footer className="picture-foot">
-        <p className="caption">
-          {gates ? <GridCaption view={view} gates={gates} grouped={isGrouped(figure)} /> : "…"}
-        </p>
-        <PictureTools asTable={asTable} setAsTable={setAsTable}>
-          <DownloadMenu figure={drawn} source={source} />
-        </PictureTools>
-      </footer>
-    </section>
-  );
-}
-
-function isGrouped(figure: Figure | undefined): boolean {
-  return Number(figure?.layout.meta?.heads_per_group ?? 1) > 1;
-}
-
-function GridCaption({ view, gates, grouped }: { view: View; gates: Gates; grouped: boolean }) {
-  const brackets = grouped ? " Brackets join heads that share keys and values." : "";
-  if (gates.seeds === 1) {
-    return (
-      <>
-        Each cell is one head, fitted with one seed. A role in one fit is close to chance at the margin: use
-        more seeds.{brackets}
-      </>
-    );
-  }
-  if (view.mode === "every") {
-    return (
-      <>
-        Each cell is one head; its stripes are the seeds. A solid cell plays its role in{" "}
-        <strong>every</strong> fit, a striped one only in some: the rest of the circuit can take over.
-        {brackets}
-      </>
-    );
-  }
-  return view.mode === "always" ? (
-    <>
-      A cell has a colour where the head plays that role in <strong>every</strong> one of {gates.seeds} fits.
-      {brackets}
-    </>
-  ) : (
-    <>
-      A cell has a colour where the head plays that role in <strong>at least one</strong> of {gates.seeds}{" "}
-      fits.{brackets}
-    </>
-  );
+/** Whether the grid leaves room for another beside it: a model of few layers. */
+function isSmall(figure: Figure | undefined): boolean {
+  return Number(figure?.layout.meta?.max_width ?? Number.POSITIVE_INFINITY) < 480;
 }

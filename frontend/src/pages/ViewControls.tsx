@@ -12,9 +12,11 @@ interface ViewControlsProps {
   view: View;
   onView: (view: View) => void;
   onThreshold: (threshold: number) => void;
+  /** Whether some stripe has no role at this threshold. */
+  undecided: boolean;
 }
 
-export function ViewControls({ view, onView, onThreshold }: ViewControlsProps) {
+export function ViewControls({ view, onView, onThreshold, undecided }: ViewControlsProps) {
   return (
     <div className="controls">
       <Segmented
@@ -40,17 +42,8 @@ export function ViewControls({ view, onView, onThreshold }: ViewControlsProps) {
           onChange={(event) => onThreshold(Number(event.target.value))}
         />
       </label>
-      <button
-        type="button"
-        className="button quiet"
-        aria-pressed={view.turned}
-        title="Layers run left to right, or top to bottom"
-        onClick={() => onView({ ...view, turned: !view.turned })}
-      >
-        {view.turned ? "Layers ↓" : "Layers →"}
-      </button>
       <ul className="legend" aria-label="Colours">
-        {[1, 2, 3, 4, 0].map((code) => (
+        {[1, 2, 3, 4, ...(undecided ? [0] : [])].map((code) => (
           <li key={code} title={ROLE_TERMS[code]}>
             <i className={`swatch role-${code}`} />
             {ROLE_NAMES[code]}
