@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
-import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from headscope.core.arrays import decode, encode
@@ -21,7 +21,9 @@ from headscope.core.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Task
 
-Arrays = Mapping[str, np.ndarray[Any, Any]]
+runtime_checkable(Task)  # Shapes and types are checked while tests run, this protocol's too.
+
+Arrays = Mapping[str, NDArray[Any]]
 
 
 class Params(BaseModel):
@@ -145,6 +147,7 @@ class Result:
 _FIELDS = frozenset({"analysis", "schema_version", "params", "model", "task", "seeds", "values"})
 
 
+@runtime_checkable
 class Analysis(Protocol, Generic[P]):
     """One folder under ``analyses``, one line in ``ANALYSES``."""
 

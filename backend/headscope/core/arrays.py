@@ -12,6 +12,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headscope.errors import Invalid
 
@@ -24,7 +25,7 @@ _WIDENED = {"b1": "u1", "f2": "f4"}
 _MAX_ELEMENTS = 2**31
 
 
-def encode(array: np.ndarray[Any, Any]) -> TypedArray:
+def encode(array: NDArray[Any]) -> TypedArray:
     """Values survive, NaN and infinities too; booleans become u1, half floats f4, 64-bit integers i4 or u4.
 
     Raises ``Invalid`` for a 64-bit integer beyond 32 bits and for a dtype that isn't numeric.
@@ -35,7 +36,7 @@ def encode(array: np.ndarray[Any, Any]) -> TypedArray:
     return {"dtype": code, "shape": shape, "bdata": base64.b64encode(little.tobytes()).decode("ascii")}
 
 
-def decode(value: TypedArray) -> np.ndarray[Any, Any]:
+def decode(value: object) -> NDArray[Any]:
     """A writable array in native byte order. ``shape`` may be missing: plotly leaves it out in one dimension.
 
     Raises ``Invalid`` where anything doesn't fit: keys, dtype, shape, base64, or the number of bytes.
@@ -63,7 +64,7 @@ def is_typed(value: object) -> bool:
     return isinstance(value, dict) and {"dtype", "bdata"} <= set(value)
 
 
-def _code(array: np.ndarray[Any, Any]) -> str:
+def _code(array: NDArray[Any]) -> str:
     code = f"{array.dtype.kind}{array.dtype.itemsize}"
     code = _WIDENED.get(code, code)
     if code in ("i8", "u8"):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -24,6 +24,7 @@ from headscope.errors import Invalid
 _PADDING = 0
 
 
+@runtime_checkable
 class Scored(Protocol):
     """What a fit reads of an example: ``tokens``, and the positions in them that carry loss."""
 

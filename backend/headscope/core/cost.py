@@ -13,7 +13,7 @@ ACCELERATOR_BUDGET = 8e12
 """The same on an accelerator, at some 20 TFLOP/s."""
 
 
-def forward_flop(info: ModelInfo, n_tokens: float, n_targets: float) -> float:
+def forward_flop(info: ModelInfo, n_tokens: float | int, n_targets: float | int) -> float:
     """2 x parameters x tokens, the unembedding at target positions only. A backward to the gates costs the
     same.
     """

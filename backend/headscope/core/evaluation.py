@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
@@ -17,6 +17,7 @@ from headscope.errors import Invalid
 Judged = Literal["top", "pair"]
 
 
+@runtime_checkable
 class Contrasted(Scored, Protocol):
     """An example that may have a wrong answer: the tokens that would stand there from the first target on."""
 

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
+from numpy.typing import NDArray
 
 from headscope.errors import Invalid
 
-Array = np.ndarray[Any, Any]
+Array = NDArray[Any]
 
 UNDECIDED, NEEDED, HARMFUL, BOTH, IRRELEVANT = range(5)
 """Role codes: undecided, needed (facilitating), harmful (interfering), both (ambivalent), doesn't matter."""
@@ -62,7 +63,7 @@ def scores(
 def roles(
     g_plus: Float[np.ndarray, "seed layer head"],
     g_minus: Float[np.ndarray, "seed layer head"],
-    threshold: float = 0.5,
+    threshold: float | int = 0.5,
 ) -> UInt8[np.ndarray, "seed layer head"]:
     """One role code per seed and head. "Doesn't matter" counts only where neither needed nor harmful does."""
     needed, harmful, irrelevant = (score >= _valid(threshold) for score in scores(g_plus, g_minus).values())
@@ -77,7 +78,7 @@ def roles(
 def shares(
     g_plus: Float[np.ndarray, "seed layer head"],
     g_minus: Float[np.ndarray, "seed layer head"],
-    threshold: float = 0.5,
+    threshold: float | int = 0.5,
 ) -> dict[str, Shares]:
     """Always, Any and fractions of each score, by score name. The scores don't exclude one another."""
     ran = finished(g_plus, g_minus)
@@ -118,7 +119,7 @@ def quantile_correlation(first: Array, second: Array) -> float:
     return float(np.corrcoef(*(np.quantile(values, points) for values in pooled))[0, 1])
 
 
-def headline(arrays: Mapping[str, Array], threshold: float = 0.5) -> dict[str, float | None]:
+def headline(arrays: Mapping[str, Array], threshold: float | int = 0.5) -> dict[str, float | None]:
     """The few numbers that lists show: shares of heads, held-out means over the seeds that finished (or
     None).
 
@@ -162,7 +163,7 @@ def _mean(values: Array) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-def _valid(threshold: float) -> float:
+def _valid(threshold: float | int) -> float:
     if not 0 < threshold <= 1:
         raise Invalid(
             f"A threshold of {threshold} tells no heads apart.", "Use a threshold above 0 and up to 1."

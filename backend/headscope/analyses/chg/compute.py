@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headscope.analyses.base import Arrays, Context, Estimate, Piece, Progress, Result
 from headscope.analyses.chg.estimate import estimate
@@ -67,7 +68,7 @@ class CausalHeadGating:
     ) -> Result:
         """Gates and losses [seed, ...], held-out scores [condition, seed] (``core.roles.CONDITIONS``)."""
         works = plan(params, model)
-        arrays: dict[str, np.ndarray[Any, Any]] = {}
+        arrays: dict[str, NDArray[Any]] = {}
         for phase in PHASES:
             fits = [work for work in works if work.kind == "fit" and work.phase == phase]
             ends = [work for work in fits if work.stop == params.steps]
@@ -205,7 +206,7 @@ def _identity(task: Task | None) -> dict[str, Any] | None:
 
 
 def _values(
-    params: ChgParams, task: Task | None, arrays: Mapping[str, np.ndarray[Any, Any]], ungated: Arrays
+    params: ChgParams, task: Task | None, arrays: Mapping[str, NDArray[Any]], ungated: Arrays
 ) -> dict[str, Any]:
     ran = finished(arrays["g_plus"], arrays["g_minus"])
     failed = [params.first_seed + index for index in np.flatnonzero(~ran).tolist()]
@@ -241,5 +242,5 @@ def _values(
     }
 
 
-def _sigmoid(logits: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _sigmoid(logits: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(1 / (1 + np.exp(-logits.astype(np.float64))))

@@ -71,7 +71,7 @@ def _lengths(
     params: ChgParams, model: ModelInfo, task: Task | None, tokenizer: Tokenizer | None
 ) -> tuple[float, float, str]:
     if task is None or tokenizer is None:
-        return NOMINAL_TOKENS, 1.0, f"examples taken as {NOMINAL_TOKENS} tokens long"
+        return NOMINAL_TOKENS, 1.0, f"examples taken as {NOMINAL_TOKENS:.0f} tokens long"
     sample = task.examples(
         tokenizer,
         "train",

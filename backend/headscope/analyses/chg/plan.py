@@ -25,7 +25,7 @@ PhaseName = Literal["zero", "plus", "minus"]
 PHASES: tuple[PhaseName, ...] = ("zero", "plus", "minus")
 PHASE_TITLES = {"zero": "phase 0", "plus": "G+", "minus": "G−"}
 
-NOMINAL_TOKENS = 24
+NOMINAL_TOKENS = 24.0
 """Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
 
 _PIECE_FLOP = 4e12

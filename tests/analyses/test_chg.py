@@ -1,0 +1,193 @@
+"""Causal head gating as an analysis: pieces, resumption, result, estimate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headscope.analyses import ANALYSES
+from headscope.analyses.base import Arrays, Context, Progress, Result
+from headscope.analyses.chg.plan import plan
+from headscope.analyses.chg.schema import PRESETS, ChgParams
+from headscope.core.cost import forward_flop
+from headscope.core.evaluation import evaluate
+from headscope.core.model import ModelInfo
+from headscope.core.roles import headline
+from headscope.errors import Invalid
+from micro.planted import PlantedTask, planted_model
+
+CHG = ANALYSES["chg"]
+TASK = PlantedTask()
+PARAMS = ChgParams(seeds=3, steps=6, batch_size=5)
+
+LLAMA_1B = ModelInfo(
+    name="llama-3.2-1b",
+    revision="1",
+    architecture="LlamaForCausalLM",
+    n_layers=16,
+    n_heads=32,
+    n_kv_heads=8,
+    d_model=2048,
+    d_head=64,
+    d_vocab=128256,
+    n_ctx=131072,
+    n_params=1_235_000_000,
+    n_params_non_embedding=973_000_000,
+    dtype="float32",
+    weight_processing="none",
+    tokenizer_hash="1",
+    bos=True,
+)
+SMOLLM2 = ModelInfo(
+    name="smollm2-135m",
+    revision="1",
+    architecture="LlamaForCausalLM",
+    n_layers=30,
+    n_heads=9,
+    n_kv_heads=3,
+    d_model=576,
+    d_head=64,
+    d_vocab=49152,
+    n_ctx=2048,
+    n_params=134_515_008,
+    n_params_non_embedding=106_203_456,
+    dtype="float32",
+    weight_processing="none",
+    tokenizer_hash="1",
+    bos=False,
+)
+
+
+def _run(params: ChgParams, reports: list[Progress] | None = None) -> tuple[Result, dict[str, Arrays]]:
+    model = planted_model()
+    done: dict[str, Arrays] = {}
+    for piece in CHG.plan(params, model.info):
+        needed = {key: done[key] for key in piece.needs}
+        context = Context(
+            model, TASK, needed, report=reports.append if reports is not None else lambda _: None
+        )
+        done[piece.key] = CHG.compute(piece, params, context)
+    return CHG.assemble(params, model.info, TASK, done), done
+
+
+def test_a_run_gives_gates_losses_and_held_out_scores() -> None:
+    result, _ = _run(PARAMS)
+    assert {name: array.shape for name, array in result.arrays.items()} == {
+        "g_zero": (3, 2, 4),
+        "g_plus": (3, 2, 4),
+        "g_minus": (3, 2, 4),
+        "loss_zero": (3, 6),
+        "loss_plus": (3, 6),
+        "loss_minus": (3, 6),
+        "heldout_log_probability": (4, 3),
+        "heldout_accuracy": (4, 3),
+    }
+    assert all(array.dtype == np.float32 for array in result.arrays.values())
+    assert (result.values["n_train"], result.values["n_test"]) == (48, 24)
+    assert result.seeds == (0, 1, 2)
+    assert headline(result.arrays)["accuracy_ungated"] is not None
+
+
+def test_held_out_scores_are_those_of_the_gates_in_their_order() -> None:
+    result, _ = _run(PARAMS)
+    held_out = TASK.examples(None, "test")
+    for row, name in ((1, "g_zero"), (2, "g_plus"), (3, "g_minus")):
+        score = evaluate(planted_model(), held_out, torch.from_numpy(result.arrays[name]).double())
+        np.testing.assert_allclose(
+            result.arrays["heldout_log_probability"][row], score.log_probability, rtol=1e-5
+        )
+    ungated = evaluate(planted_model(), held_out).log_probability.item()
+    np.testing.assert_allclose(result.arrays["heldout_log_probability"][0], ungated, rtol=1e-6)
+
+
+def test_pieces_cut_smaller_give_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, _ = _run(PARAMS)
+    monkeypatch.setattr("headscope.analyses.chg.plan._PIECE_FLOP", 5e5)
+    cut, pieces = _run(PARAMS)
+    assert len(pieces) > 30
+    for name, array in whole.arrays.items():
+        np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-6, atol=1e-7)
+
+
+def test_a_piece_computed_again_is_the_same_to_the_bit() -> None:
+    _, first = _run(PARAMS)
+    _, second = _run(PARAMS)
+    for key, arrays in first.items():
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(second[key][name], array)
+
+
+def test_progress_names_phase_and_seeds_and_ends_at_one() -> None:
+    reports: list[Progress] = []
+    _run(PARAMS, reports)
+    assert [report.phase for report in reports if report.fraction == 1] == ["phase 0", "G+", "G−"]
+    assert {report.seeds for report in reports} == {"seeds 0–2"}
+    assert (reports[0].step, reports[0].steps) == (1, 6)
+
+
+def test_a_result_says_what_it_does_less_than_the_paper() -> None:
+    result, _ = _run(PARAMS)
+    notes = " ".join(result.values["notes"])
+    assert "6 updates a phase, where the paper uses 500" in notes
+    assert "3 seeds, where the paper uses 10" in notes
+
+
+@settings(deadline=None)
+@given(
+    seeds=st.integers(1, 64),
+    steps=st.integers(1, 600),
+    batch=st.integers(1, 128),
+    model=st.sampled_from([SMOLLM2, LLAMA_1B, planted_model().info]),
+)
+def test_plans_cover_every_update_of_every_seed_once(
+    seeds: int, steps: int, batch: int, model: ModelInfo
+) -> None:
+    params = ChgParams(seeds=seeds, steps=steps, batch_size=batch)
+    works = plan(params, model)
+    keys = [work.piece.key for work in works]
+    assert len(set(keys)) == len(keys)
+    for place, work in enumerate(works):
+        assert all(need in keys[:place] for need in work.piece.needs)
+    for phase in ("zero", "plus", "minus"):
+        fits = [work for work in works if work.kind == "fit" and work.phase == phase]
+        assert sum((work.stop - work.start) * len(work.seeds) for work in fits) == steps * seeds
+        scored = [
+            index for work in works if work.kind == "heldout" and work.phase == phase for index in work.seeds
+        ]
+        assert scored == list(range(seeds))
+
+
+@pytest.mark.parametrize("preset", ["quick", "paper"])
+def test_pieces_are_seconds_to_a_minute_on_two_cores(preset: str) -> None:
+    params = ChgParams.model_validate(PRESETS[preset])
+    flop_a_minute = 60 * 1e11
+    for work in plan(params, SMOLLM2):
+        if work.kind == "fit":
+            rows = (work.stop - work.start) * len(work.seeds) * params.batch_size
+            assert 2 * forward_flop(SMOLLM2, 24, 1) * rows <= flop_a_minute
+
+
+def test_an_estimate_grows_with_the_work_and_says_how_it_was_reached() -> None:
+    quick = CHG.estimate(ChgParams.model_validate(PRESETS["quick"]), SMOLLM2, TASK)
+    paper = CHG.estimate(ChgParams.model_validate(PRESETS["paper"]), SMOLLM2, TASK)
+    assert paper.seconds > 20 * quick.seconds
+    assert quick.peak_bytes > SMOLLM2.n_params * 4
+    assert "GFLOP/s" in quick.basis
+    fast = CHG.estimate(ChgParams.model_validate(PRESETS["quick"]), SMOLLM2, TASK, throughput=1e13)
+    assert fast.seconds < quick.seconds
+
+
+def test_an_estimate_with_a_tokenizer_measures_the_examples() -> None:
+    tokenizer: Any = planted_model().tokenizer
+    assert "taken as" in CHG.estimate(PARAMS, SMOLLM2, TASK, tokenizer=tokenizer).basis
+
+
+def test_computing_without_a_task_is_refused() -> None:
+    model = planted_model()
+    with pytest.raises(Invalid, match="task"):
+        CHG.compute(CHG.plan(PARAMS, model.info)[0], PARAMS, Context(model, None))

@@ -1,0 +1,1 @@
+"""Models small enough to work out by hand, in plain torch: what the real adapter is held against."""

@@ -1,0 +1,152 @@
+"""An attention-only transformer of explicit matrices, as a ``HeadModel``. No norms, no biases, learned
+positions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from headscope.core.model import ModelInfo
+
+
+@dataclass(frozen=True)
+class MicroExample:
+    """An example as tasks give it."""
+
+    tokens: tuple[int, ...]
+    targets: tuple[int, ...]
+    counterfactual: tuple[int, ...] | None = None
+
+
+@dataclass
+class MicroModel:
+    """W_Q, W_K, W_V [layer, head, d_model, d_head], W_O [layer, head, d_head, d_model], row vectors
+    throughout.
+    """
+
+    W_E: Tensor
+    W_pos: Tensor
+    W_Q: Tensor
+    W_K: Tensor
+    W_V: Tensor
+    W_O: Tensor
+    W_U: Tensor
+    tokenizer: Any = None
+    attention: str = "sdpa"
+    seen: list[tuple[int, int]] = field(default_factory=list)
+    gates: Tensor | None = None
+
+    @property
+    def device(self) -> torch.device:
+        return self.W_E.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.W_E.dtype
+
+    @property
+    def info(self) -> ModelInfo:
+        n_layers, n_heads, d_model, d_head = self.W_Q.shape
+        return ModelInfo(
+            name="micro",
+            revision="0" * 64,
+            architecture="Micro",
+            n_layers=n_layers,
+            n_heads=n_heads,
+            n_kv_heads=n_heads,
+            d_model=d_model,
+            d_head=d_head,
+            d_vocab=len(self.W_E),
+            n_ctx=len(self.W_pos),
+            n_params=sum(
+                w.numel() for w in (self.W_E, self.W_pos, self.W_Q, self.W_K, self.W_V, self.W_O, self.W_U)
+            ),
+            n_params_non_embedding=sum(w.numel() for w in (self.W_Q, self.W_K, self.W_V, self.W_O)),
+            dtype="float64" if self.dtype == torch.float64 else "float32",
+            weight_processing="none",
+            tokenizer_hash="0" * 64,
+            bos=False,
+        )
+
+    def logits(self, tokens: Tensor) -> Tensor:
+        self.seen.append((tokens.shape[0], tokens.shape[1]))
+        n_layers, _, _, d_head = self.W_Q.shape
+        length = tokens.shape[1]
+        future = torch.ones(length, length).triu(1).bool()
+        stream = self.W_E[tokens] + self.W_pos[:length]
+        for layer in range(n_layers):
+            q, k, v = (stream[:, None] @ w[layer] for w in (self.W_Q, self.W_K, self.W_V))
+            scores = q @ k.transpose(2, 3) / math.sqrt(d_head)
+            z = scores.masked_fill(future, -torch.inf).softmax(dim=-1) @ v
+            if self.gates is not None:
+                z = z * self.gates[..., layer, :, None, None]
+            stream = stream + (z @ self.W_O[layer]).sum(dim=1)
+        return stream @ self.W_U
+
+    def logits_at(self, tokens: Tensor, where: Tensor) -> Tensor:
+        return self.logits(tokens)[where[:, 0], where[:, 1]]
+
+    @contextmanager
+    def gated(self, gates: Tensor) -> Iterator[None]:
+        self.gates = gates
+        try:
+            yield
+        finally:
+            self.gates = None
+
+    @contextmanager
+    def captured(self, layers: tuple[int, ...], names: tuple[str, ...]) -> Iterator[dict[str, Tensor]]:
+        raise NotImplementedError
+        yield {}
+
+
+def random_model(
+    *,
+    layers: int = 2,
+    heads: int = 3,
+    vocab: int = 11,
+    context: int = 16,
+    seed: int = 0,
+    dtype: torch.dtype = torch.float64,
+) -> MicroModel:
+    """Weights large enough that every head moves the logits."""
+    source = torch.Generator().manual_seed(seed)
+    d_model, d_head = 12, 4
+
+    def draw(*shape: int) -> Tensor:
+        return (0.5 * torch.randn(*shape, generator=source, dtype=torch.float64)).to(dtype)
+
+    reading = [draw(layers, heads, d_model, d_head) for _ in range(3)]
+    return MicroModel(
+        draw(vocab, d_model),
+        draw(context, d_model),
+        *reading,
+        draw(layers, heads, d_head, d_model),
+        draw(d_model, vocab),
+    )
+
+
+def random_examples(
+    n: int,
+    *,
+    vocab: int = 11,
+    lengths: Sequence[int] = (4, 5, 7),
+    n_targets: Sequence[int] = (1, 2),
+    seed: int = 0,
+) -> list[MicroExample]:
+    """Random tokens; the last few are targets."""
+    source = torch.Generator().manual_seed(seed)
+    examples = []
+    for number in range(n):
+        length = lengths[number % len(lengths)]
+        tokens = tuple(torch.randint(vocab, (length,), generator=source).tolist())
+        scored = n_targets[number % len(n_targets)]
+        examples.append(MicroExample(tokens, tuple(range(length - scored, length))))
+    return examples
