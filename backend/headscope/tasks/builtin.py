@@ -142,6 +142,6 @@ def _rule(rule: str, which: str) -> RuleTask:
         source="Drawn from the model's vocabulary (Yang et al. 2025)",
         licence=_MIT,
         targets=f"The line's {which} token again; the other one is the counterfactual.",
-        shots=2,
+        shots=5,  # with two, a small model guesses which of the two tokens it is
         rule="ABA" if rule == "ABA" else "ABB",
     )
