@@ -143,7 +143,7 @@ def test_png_and_svg_are_drawn(whole: Result, chromium_path: Path, monkeypatch: 
     assert png.filename.endswith("-roles.png")
     assert png.content.startswith(b"\x89PNG")
     width, height = struct.unpack(">II", png.content[16:24])
-    assert width == 2 * 760
+    assert width == 2 * 580
     assert height > 400
     svg = export(whole, "svg", RUN, figure="ecdf").content.decode()
     assert svg.startswith("<svg")

@@ -14,7 +14,7 @@ from headscope.figures.theme import ROLE_LABELS, Figure, Palette
 WIDTH = 760
 """Pixels of a picture that has no width of its own."""
 
-MAX_GRID_WIDTH = 1200
+MIN_GRID_WIDTH, MAX_GRID_WIDTH = 580, 1200
 TITLE_SPACE = 72
 LEGEND_SPACE = 24
 
@@ -32,12 +32,9 @@ def standing_alone(
     palette = theme.palette(colours)
     layout, meta = figure["layout"], figure["layout"]["meta"]
     grid = is_grid(figure)
-    width = min(MAX_GRID_WIDTH, max(WIDTH, meta["max_width"])) if grid else WIDTH
+    width = min(MAX_GRID_WIDTH, max(MIN_GRID_WIDTH, meta["max_width"])) if grid else WIDTH
     above = TITLE_SPACE + (LEGEND_SPACE if name == "roles" else 0)
     margin = {**layout["margin"], "t": layout["margin"]["t"] + above}
-    if grid and width > meta["max_width"]:
-        # few layers: the grid keeps its width at the left, the words have the whole picture's
-        margin["r"] += width - meta["max_width"]
     words = {
         "text": escape(meta["title"]),
         "font": {"size": 17, "color": palette.ink, "weight": 600},
@@ -61,7 +58,21 @@ def standing_alone(
     figure = {**figure, "layout": layout}
     if name == "roles":
         figure = _with_legend(figure, palette)
-    return head_grid.rounded(figure, width, layout["height"], palette) if grid else figure
+    if not grid:
+        return figure
+    across = min(width, meta["max_width"])
+    figure = _narrowed(figure, across) if across < width else figure
+    return head_grid.rounded(figure, across, layout["height"], palette)
+
+
+def _narrowed(figure: Figure, across: int) -> Figure:
+    """A grid of few layers: its cells keep their width, title and legend have the whole picture's."""
+    layout = figure["layout"]
+    sides = layout["margin"]["l"] + layout["margin"]["r"]
+    end = (across - sides) / (layout["width"] - sides)
+    heatmap = {**figure["data"][0], "colorbar": {"x": end + 0.02}}
+    layout = {**layout, "xaxis": {**layout["xaxis"], "domain": [0, end]}}
+    return {"data": [heatmap, *figure["data"][1:]], "layout": layout}
 
 
 def _look(meta: dict[str, Any]) -> str:
