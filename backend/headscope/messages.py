@@ -39,7 +39,9 @@ class TypedArray(TypedDict):
 class LabIn(Schema):
     model: str
     text: str = Field(max_length=MAX_TEXT)
-    bos: bool | None = Field(default=None, description="Put a BOS token first; the tokenizer's own policy where unset.")
+    bos: bool | None = Field(
+        default=None, description="Put a BOS token first; the tokenizer's own policy where unset."
+    )
 
 
 class PatternsIn(LabIn):
@@ -68,7 +70,9 @@ class GatesOut(Schema):
     model: str
     tokens: list[TokenOut]
     next: list[NextToken]
-    loss_before: list[float | None] = Field(description="Nats per token; None for the first, which nothing predicts.")
+    loss_before: list[float | None] = Field(
+        description="Nats per token; None for the first, which nothing predicts."
+    )
     loss_after: list[float | None]
     kl: float = Field(description="KL(ungated || gated) at the last position, nats.")
 
@@ -79,7 +83,9 @@ class TaskAccuracyOut(Schema):
     task: str
     model: str
     status: Literal["done", "computing", "unavailable"]
-    accuracy: float | None = Field(description="Share of held-out examples whose target tokens are all the most likely ones.")
+    accuracy: float | None = Field(
+        description="Share of held-out examples whose target tokens are all the most likely ones."
+    )
     log_probability: float | None = Field(description="Mean held-out log-probability per target token, nats.")
     chance: float | None = Field(description="What guessing the most frequent target would get.")
     n: int | None

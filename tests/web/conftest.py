@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from figures.results import result as made_result
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
+from figures.results import result as made_result
 from headscope.analyses.base import Result
 from headscope.analyses.request import Request
 from headscope.settings import Settings
@@ -42,7 +42,7 @@ def bare(tmp_path: Path) -> Settings:
 @pytest.fixture
 def guarded(settings: Settings) -> Settings:
     """A server beyond loopback, with its token."""
-    return settings.model_copy(update={"host": "0.0.0.0", "token": SecretStr(TOKEN)})
+    return settings.model_copy(update={"host": "192.0.2.7", "token": SecretStr(TOKEN)})
 
 
 @pytest.fixture

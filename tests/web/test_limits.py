@@ -30,7 +30,8 @@ async def reading(scope: Scope, receive: Receive, send: Send) -> None:
 def status(chunks: list[bytes], headers: list[tuple[bytes, bytes]] | None = None) -> int:
     sent: list[Message] = []
     coming: Iterator[Message] = iter(
-        {"type": "http.request", "body": chunk, "more_body": i + 1 < len(chunks)} for i, chunk in enumerate(chunks)
+        {"type": "http.request", "body": chunk, "more_body": i + 1 < len(chunks)}
+        for i, chunk in enumerate(chunks)
     )
 
     async def receive() -> Message:
@@ -62,7 +63,9 @@ def test_fifty_megabytes(bare: Settings, announced: bool) -> None:
     chunk = b"x" * 2**20
     content = chunk * 50 if announced else (chunk for _ in range(50))
     with browser(bare) as client:
-        answer = client.post("/api/v1/tasks", content=content, headers={"Content-Type": "multipart/form-data; boundary=b"})
+        answer = client.post(
+            "/api/v1/tasks", content=content, headers={"Content-Type": "multipart/form-data; boundary=b"}
+        )
     assert answer.status_code == 413
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["code"] == "too-large"

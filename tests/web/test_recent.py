@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from headscope.web.recent import Recent
 
 
@@ -14,7 +16,7 @@ def test_the_longest_unused_goes_first() -> None:
 
     recent: Recent[bytes] = Recent(100, len)
     for key in ("a", "b", "a", "c", "a", "b"):
-        recent.get(key, lambda key=key: value(key))
+        recent.get(key, partial(value, key))
     assert made == ["a", "b", "c", "b"]
     assert len(recent) == 2
 

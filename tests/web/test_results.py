@@ -7,13 +7,13 @@ import json
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
+
 from figures.results import result as made_result
 from figures.results import without_fit
-from starlette.testclient import TestClient
-from web.conftest import HEADLINE, Rows
-
 from headscope.core.arrays import decode
 from headscope.store.session import Store
+from web.conftest import HEADLINE, Rows
 
 
 def test_a_finished_run(client: TestClient, rows: Rows) -> None:
@@ -23,7 +23,9 @@ def test_a_finished_run(client: TestClient, rows: Rows) -> None:
     assert run["headline"] == HEADLINE
     assert run["attempts"][0]["number"] == 1
     assert run["notice"] is None
-    assert run["reproduce"] == "headscope run chg --model tiny --task induction --param seeds=3 --param clip=1.0"
+    assert (
+        run["reproduce"] == "headscope run chg --model tiny --task induction --param seeds=3 --param clip=1.0"
+    )
 
 
 def test_the_result_keeps_nan_and_is_not_sent_twice(client: TestClient, rows: Rows) -> None:
@@ -59,7 +61,9 @@ def test_figures_follow_threshold_and_mode(client: TestClient, rows: Rows) -> No
     assert same.status_code == 304
 
 
-def test_every_figure_that_an_analysis_names_can_be_had_with_its_table(client: TestClient, rows: Rows) -> None:
+def test_every_figure_that_an_analysis_names_can_be_had_with_its_table(
+    client: TestClient, rows: Rows
+) -> None:
     rows.done("a")
     (chg,) = (a for a in client.get("/api/v1/analyses").json() if a["name"] == "chg")
     for name in chg["figures"]:

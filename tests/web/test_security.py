@@ -9,12 +9,12 @@ from fastapi.routing import APIRoute
 from pydantic import SecretStr
 from starlette.requests import HTTPConnection
 from starlette.testclient import TestClient
-from web.conftest import TOKEN, browser
 
 from headscope.errors import Refused, SignInNeeded, TooManyAttempts
 from headscope.settings import Settings
 from headscope.web.app import create_app
 from headscope.web.security import COOKIE, SESSION_SECONDS, Access, check_exposure
+from web.conftest import TOKEN, browser
 
 OPEN_TO_ALL = {
     ("GET", "/api/v1/health"),
@@ -39,7 +39,7 @@ class Clock:
 @pytest.fixture
 def guarded(bare: Settings) -> Settings:
     """No database is asked before the door."""
-    return bare.model_copy(update={"host": "0.0.0.0", "token": SecretStr(TOKEN)})
+    return bare.model_copy(update={"host": "192.0.2.7", "token": SecretStr(TOKEN)})
 
 
 @pytest.fixture
@@ -58,9 +58,11 @@ def connection(authorization: str = "", cookie: str = "", address: str = "10.0.0
     return HTTPConnection({"type": "http", "headers": headers, "client": (address, 1)})
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.4", "heads.example"])
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.4", "heads.example"])  # noqa: S104
 @pytest.mark.parametrize("token", [None, SecretStr(""), SecretStr("  ")])
-def test_beyond_loopback_it_starts_only_with_a_token(bare: Settings, host: str, token: SecretStr | None) -> None:
+def test_beyond_loopback_it_starts_only_with_a_token(
+    bare: Settings, host: str, token: SecretStr | None
+) -> None:
     exposed = bare.model_copy(update={"host": host, "token": token})
     with pytest.raises(Refused, match="HEADSCOPE_TOKEN") as refused:
         create_app(exposed)
@@ -98,7 +100,9 @@ def test_every_other_route_asks_for_the_token(client: TestClient) -> None:
 
 
 def test_no_route_is_missing_from_the_document(guarded: Settings) -> None:
-    hidden = [r.path for r in create_app(guarded).routes if isinstance(r, APIRoute) and not r.include_in_schema]
+    hidden = [
+        r.path for r in create_app(guarded).routes if isinstance(r, APIRoute) and not r.include_in_schema
+    ]
     assert hidden == []
 
 
@@ -154,7 +158,14 @@ def test_a_session_ends_by_time_by_forgery_and_with_the_token(guarded: Settings)
     cookie = access.session()
     expires, _, signature = cookie.partition(".")
     assert access.of(connection(cookie=cookie)) == "signed-in"
-    for forged in (f"{int(expires) + 1}.{signature}", expires, f"{expires}.", f".{signature}", "\u00e9.\u00e9", ""):
+    for forged in (
+        f"{int(expires) + 1}.{signature}",
+        expires,
+        f"{expires}.",
+        f".{signature}",
+        "\u00e9.\u00e9",
+        "",
+    ):
         assert not access.session_is_valid(forged)
     renewed = Access(guarded.model_copy(update={"token": SecretStr("another long token")}), clock)
     assert not renewed.session_is_valid(cookie)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from web.conftest import TOKEN, Rows, browser
 
 from headscope.settings import Settings
 from headscope.store.session import Store
 from headscope.store.tables import Share, now
+from web.conftest import TOKEN, Rows, browser
 
 
 @pytest.fixture
@@ -38,11 +38,16 @@ READS = ("", "/result", "/figures/roles", "/tables/roles", "/export?format=csv",
 
 def read(client: TestClient, run_id: str, path: str, token: str | None) -> tuple[int, str | None]:
     parts = f"/api/v1/runs/{run_id}{path}"
-    answer = client.get(parts, params={**dict(p.split("=") for p in parts.split("?")[1:]), **({"share": token} if token else {})})
+    answer = client.get(
+        parts,
+        params={**dict(p.split("=") for p in parts.split("?")[1:]), **({"share": token} if token else {})},
+    )
     return answer.status_code, answer.json()["code"] if answer.status_code >= 400 else None
 
 
-def test_an_outsider_reads_a_shared_run_and_no_other(owner: TestClient, outsider: TestClient, rows: Rows) -> None:
+def test_an_outsider_reads_a_shared_run_and_no_other(
+    owner: TestClient, outsider: TestClient, rows: Rows
+) -> None:
     rows.done("a")
     rows.done("b")
     token = share(owner, "a")

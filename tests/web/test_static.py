@@ -60,7 +60,15 @@ def test_an_unchanged_file_is_not_sent_again(client: TestClient, folder: Path) -
 
 
 @pytest.mark.parametrize(
-    "path", ["/assets/gone.js", "/.hidden", "/../secret.txt", "/%2e%2e/secret.txt", "/assets/..%2f..%2fsecret.txt", "/a%00.js"]
+    "path",
+    [
+        "/assets/gone.js",
+        "/.hidden",
+        "/../secret.txt",
+        "/%2e%2e/secret.txt",
+        "/assets/..%2f..%2fsecret.txt",
+        "/a%00.js",
+    ],
 )
 def test_nothing_else_is_served(client: TestClient, path: str) -> None:
     answer = client.get(path)

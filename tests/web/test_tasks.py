@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
 import pytest
 from starlette.testclient import TestClient
 
-ROWS = b'{"prompt": "cat", "target": "cats"}\n{"prompt": "dog", "target": "dogs"}\n{"prompt": "fox", "target": "foxes"}\n'
+ROWS = b"""{"prompt": "cat", "target": "cats"}
+{"prompt": "dog", "target": "dogs"}
+{"prompt": "fox", "target": "foxes"}
+"""
 
 
-def upload(client: TestClient, content: bytes = ROWS, filename: str = "rows.jsonl", **fields: Any) -> httpx.Response:
+def upload(client: TestClient, content: bytes = ROWS, filename: str = "rows.jsonl", **fields: Any) -> Any:
     data = {"name": "plurals", **fields}
-    answer: httpx.Response = client.post("/api/v1/tasks", files={"file": (filename, content)}, data=data)
-    return answer
+    return client.post("/api/v1/tasks", files={"file": (filename, content)}, data=data)
 
 
 def test_built_in_tasks(client: TestClient) -> None:

@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from headscope.analyses.base import Estimate
 from headscope.analyses.request import Request, find, resolve
 from headscope.core.model import ModelInfo
-from headscope.errors import Refused
+from headscope.errors import NotFound, Refused
+from headscope.models.catalogue import ModelEntry
 from headscope.store.tables import Run
 from headscope.store.tasks import load_user_tasks
 from headscope.tasks.catalogue import TaskCatalogue
@@ -29,7 +30,7 @@ def ask(app: Services, session: Session, body: RunIn) -> tuple[Request, Estimate
     """The run that a request means, and what it will take.
 
     Raises ``NotFound`` (unknown-analysis, unknown-model, unknown-task), ``Invalid`` (unknown-preset,
-    unknown-parameter, invalid-parameter, task-missing, rows of no use) and ``Unavailable`` (model-not-fetched).
+    unknown-parameter, invalid-parameter, task-missing, rows of no use), ``Unavailable`` (model-not-fetched).
     """
     find(body.analysis)
     model = known_model(app, body.model)
@@ -39,22 +40,37 @@ def ask(app: Services, session: Session, body: RunIn) -> tuple[Request, Estimate
 
 
 def ask_again(app: Services, session: Session, run: Run) -> tuple[Request, Estimate]:
-    """The same for a run there is; ``Refused`` (inputs-changed) where its model or task is another one now."""
+    """The same for a run there is; ``Refused`` (inputs-changed) where its model or task has changed."""
     body = RunIn(analysis=run.analysis, model=run.model, task=run.task, params=run.params)
     request, estimate = ask(app, session, body)
     if request.id != run.id:
         raise Refused(
-            "The model, the task or the analysis has changed since this run, so it can't be computed again.",
+            "The model, the task or the analysis has changed since: this run can't be computed again.",
             "Start a new run with the same settings and compare the two.",
             code="inputs-changed",
         )
     return request, estimate
 
 
+def known_entry(app: Services, name: str) -> ModelEntry:
+    """A model by its name. Over HTTP nobody names folders: paths, which the command line takes, are unknown.
+
+    Raises ``NotFound`` (unknown-model) listing the names.
+    """
+    entries = app.models.all()
+    for entry in entries:
+        if entry.name == name:
+            return entry
+    raise NotFound(
+        f"There is no model {name!r}.",
+        f"Known: {', '.join(entry.name for entry in entries)}. `headscope models` adds others.",
+        code="unknown-model",
+    )
+
+
 def known_model(app: Services, name: str) -> ModelInfo:
-    """A model of the catalogue. Paths are for the command line: over HTTP nobody names folders."""
-    app.models.get(name)
-    return app.models.info(name)
+    """What identifies a model; ``Unavailable`` (model-not-fetched) where its weights aren't here."""
+    return app.models.info(known_entry(app, name).name)
 
 
 def _estimate(app: Services, request: Request, task: Task | None) -> Estimate:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from headscope.jobs.client import JobClient
     from headscope.models.catalogue import Catalogue
     from headscope.store.session import Store
-    from headscope.tasks.catalogue import TaskCatalogue
     from headscope.worker.client import WorkerClient
 
 _RESULT_BYTES = 256 * 2**20
@@ -83,7 +82,7 @@ def session(services: Annotated[Services, Depends(services)]) -> Iterator[Sessio
         yield session
 
 
-# "function": FastAPI's default would commit after the answer, when a reader may already ask for what was stored.
+# "function": FastAPI's default commits after the answer, when a reader may already ask for what was stored.
 StoreSession = Annotated[Session, Depends(session, scope="function")]
 App = Annotated[Services, Depends(services)]
 

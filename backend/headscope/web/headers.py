@@ -7,7 +7,7 @@ from typing import Final
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# plotly.js writes <style> elements and inline styles, and draws pictures to download as data: and blob: images.
+# plotly.js writes inline styles, and draws the pictures to download as data: and blob: images.
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
         "default-src 'none'",

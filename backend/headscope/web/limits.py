@@ -67,7 +67,9 @@ class BodyLimit:
     async def refuse(self, scope: Scope, receive: Receive, send: Send, more: bool) -> None:
         if more:
             await drain(receive)
-        error = TooLarge(self.message, "Send a smaller file, or raise HEADSCOPE_MAX_UPLOAD_BYTES on the server.")
+        error = TooLarge(
+            self.message, "Send a smaller file, or raise HEADSCOPE_MAX_UPLOAD_BYTES on the server."
+        )
         await ProblemResponse(error, {"Connection": "close"})(scope, receive, send)
 
 

@@ -12,7 +12,10 @@ from headscope.web.app import create_app
 
 def document() -> str:
     """The document as indented JSON; the same for every setting, database and machine."""
-    return json.dumps(create_app(Settings(data_dir=Path("unused"))).openapi(), indent=2, ensure_ascii=False) + "\n"
+    return (
+        json.dumps(create_app(Settings(data_dir=Path("unused"))).openapi(), indent=2, ensure_ascii=False)
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -76,7 +76,8 @@ class HostAndOrigin:
             return method in _SAFE or headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
         try:
             parts = urlsplit(origin)
-            origin_host, origin_port = (parts.hostname or "").lower(), parts.port or _PORTS.get(parts.scheme)
+            origin_host = (parts.hostname or "").lower()
+            origin_port = parts.port or _PORTS.get(parts.scheme)
         except ValueError:
             return False
         # A proxy may drop the port from the Host that it passes on.
@@ -85,7 +86,7 @@ class HostAndOrigin:
 
 
 def split_host(value: str) -> tuple[str, int | None]:
-    """``Host`` header -> lower-case name or address without brackets, and port; ("", None) where malformed."""
+    """``Host`` header -> lower-case name or address, and port; ("", None) where malformed."""
     try:
         parts = urlsplit(f"//{value}")
         if parts.username is not None or parts.path or parts.query or parts.fragment:

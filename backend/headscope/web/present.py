@@ -11,12 +11,14 @@ from sqlalchemy.orm import Session
 
 from headscope.core.tokens import Token
 from headscope.jobs.client import notice
+from headscope.models.catalogue import Catalogue, ModelEntry
 from headscope.store import workers
 from headscope.store.tables import Attempt, Run, Share
 from headscope.store.workers import WorkerView
 from headscope.tasks.task import Task
 from headscope.web.schemas import (
     AttemptOut,
+    ModelOut,
     Problem,
     ProgressOut,
     RunOut,
@@ -43,8 +45,8 @@ def run_out(session: Session, run: Run) -> RunOut:
         preset=run.preset,
         params=run.params,
         seeds=run.seeds,
-        status=cast(RunStatus, run.status),
-        origin=cast(Any, run.origin),
+        status=cast("RunStatus", run.status),
+        origin=cast("Any", run.origin),
         progress=ProgressOut.model_validate(run.progress) if run.progress else None,
         error=Problem.model_validate(run.error) if run.error else None,
         notice=_notice(session, run),
@@ -61,9 +63,10 @@ def run_out(session: Session, run: Run) -> RunOut:
 
 
 def attempt_out(attempt: Attempt) -> AttemptOut:
+    """One go at a run."""
     return AttemptOut(
         number=attempt.number,
-        status=cast(RunStatus, attempt.status),
+        status=cast("RunStatus", attempt.status),
         worker=attempt.owner,
         started_at=attempt.started_at,
         finished_at=attempt.finished_at,
@@ -118,14 +121,41 @@ def share_out(share: Share, base_url: str) -> ShareOut:
         run_ids=share.run_ids,
         view=share.view,
         path=share.path,
-        visibility=cast(Any, share.visibility),
+        visibility=cast("Any", share.visibility),
         created_at=share.created_at,
         expires_at=share.expires_at,
         revoked_at=share.revoked_at,
     )
 
 
+def model_out(models: Catalogue, entry: ModelEntry, resident_on: list[str], *, card: bool) -> ModelOut:
+    """A catalogue's entry; what its weights would tell is null while they aren't here."""
+    info = models.info(entry.name) if entry.ready else None
+    return ModelOut(
+        name=entry.name,
+        title=entry.title,
+        source=entry.source,
+        ready=entry.ready,
+        remedy=entry.remedy,
+        summary=entry.summary,
+        licence=entry.licence,
+        revision=info and info.revision,
+        architecture=info and info.architecture,
+        n_layers=info and info.n_layers,
+        n_heads=info and info.n_heads,
+        n_kv_heads=info and info.n_kv_heads,
+        d_model=info and info.d_model,
+        d_vocab=info and info.d_vocab,
+        n_ctx=info and info.n_ctx,
+        n_params=info and info.n_params,
+        bytes_on_disk=entry.bytes_on_disk,
+        card=entry.card if card else None,
+        resident_on=resident_on,
+    )
+
+
 def task_out(task: Task) -> TaskOut:
+    """A task without its rows."""
     return TaskOut(
         name=task.name,
         title=task.title,
@@ -144,6 +174,7 @@ def task_out(task: Task) -> TaskOut:
 
 
 def token_out(token: Token) -> TokenOut:
+    """A token with its bytes in hexadecimal digits."""
     return TokenOut(
         id=token.id,
         start=token.start,

@@ -99,16 +99,23 @@ def _from_http(request: Request, error: HTTPException) -> HeadscopeError:
     match error.status_code:
         case 404:
             return NotFound(
-                f"There is nothing at {path}.", "See /api/v1/openapi.json for what there is.", code="no-such-path"
+                f"There is nothing at {path}.",
+                "See /api/v1/openapi.json for what there is.",
+                code="no-such-path",
             )
         case 405:
             allowed = (error.headers or {}).get("Allow", "another method")
-            return _with_status(405, f"{path} doesn't take {method}.", f"Use {allowed}.", "method-not-allowed")
+            return _with_status(
+                405, f"{path} doesn't take {method}.", f"Use {allowed}.", "method-not-allowed"
+            )
         case 413:
             return TooLarge(str(error.detail), "Send less at a time.")
         case 400:
             return disk_full(error.__cause__) or _with_status(
-                400, "The request's body can't be read.", "Send it whole, as its Content-Type says.", "bad-request"
+                400,
+                "The request's body can't be read.",
+                "Send it whole, as its Content-Type says.",
+                "bad-request",
             )
         case status:
             return _with_status(status, f"{HTTPStatus(status).phrase}.", "", "http-error")

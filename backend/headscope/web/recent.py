@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 class Recent(Generic[V]):
-    """A cache that drops what was unused longest once its entries' sizes pass ``limit`` bytes; thread-safe."""
+    """Drops what was unused longest once its entries' sizes pass ``limit`` bytes; thread-safe."""
 
     def __init__(self, limit: int, size: Callable[[V], int]) -> None:
         self._limit = limit

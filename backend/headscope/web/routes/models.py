@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from headscope.store import workers
+from headscope.web.asking import known_entry
 from headscope.web.deps import App, StoreSession
+from headscope.web.present import model_out, resident
 from headscope.web.schemas import ModelOut
 
 router = APIRouter(prefix="/models", tags=["models"])
@@ -12,11 +15,13 @@ router = APIRouter(prefix="/models", tags=["models"])
 
 @router.get("", summary="Models that this installation knows")
 def list_models(app: App, session: StoreSession) -> list[ModelOut]:
-    """Those whose weights aren't here say what to do about it."""
-    raise NotImplementedError
+    """Those whose weights aren't here say what to do about it. Without their cards."""
+    held = resident(workers.alive(session))
+    return [model_out(app.models, entry, held.get(entry.name, []), card=False) for entry in app.models.all()]
 
 
 @router.get("/{name:path}", summary="One model with its card")
 def get_model(name: str, app: App, session: StoreSession) -> ModelOut:
     """404 for an unknown one, listing those there are."""
-    raise NotImplementedError
+    entry = known_entry(app, name)
+    return model_out(app.models, entry, resident(workers.alive(session)).get(name, []), card=True)

@@ -19,7 +19,7 @@ Bos = Literal["none", "added", "in-text", "doubled"]
 
 @router.post("/tokenize", summary="Tokens with true byte spans; needs no worker")
 def tokenize(body: TokenizeIn, app: App) -> TokenizeOut:
-    """Special tokens written in the text are text; `bos` says whether one was added and whether the text spells one."""
+    """Special tokens in the text are text; `bos`: whether one was added, whether the text spells one."""
     info = known_model(app, body.model)
     tokenizer = app.models.tokenizer(body.model)
     tokens = tokenizer.tokens(body.text, bos=body.bos)
@@ -31,7 +31,7 @@ def tokenize(body: TokenizeIn, app: App) -> TokenizeOut:
 
 
 def bos_of(tokenizer: Tokenizer, tokens: list[Token], text: str) -> Bos:
-    """``in-text``: the text itself begins with the BOS token's name, which the model reads as plain characters."""
+    """``in-text``: the text begins with the BOS token's name, which the model reads as plain characters."""
     if tokenizer.bos_id is None:
         return "none"
     added = bool(tokens) and tokens[0].special and tokens[0].id == tokenizer.bos_id

@@ -67,7 +67,9 @@ def get_figure(
     return unchanging(request, key, lambda: app.figures.get(key, build))
 
 
-@router.get("/tables/{name}", response_model=TableOut, tags=["figures"], summary="A figure's numbers as a table")
+@router.get(
+    "/tables/{name}", response_model=TableOut, tags=["figures"], summary="A figure's numbers as a table"
+)
 def get_table(
     run_id: str,
     name: str,
@@ -91,7 +93,9 @@ def get_table(
     "/export",
     response_class=Response,
     summary="Download a run: CSV, JSON, npz, one self-contained HTML file, or a picture",
-    responses={200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}},
+    responses={
+        200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+    },
 )
 def export_run(
     run_id: str,
@@ -124,7 +128,7 @@ def export_run(
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
 def run_events(run_id: str, app: App) -> EventStream:
-    """Event `problem` (data: a problem) ends it too, where the run is deleted or the database stays away."""
+    """Event `problem` (data: a problem) ends it too: the run was deleted, or the database stays away."""
 
     def load() -> RunOut:
         with app.store.session() as session:
@@ -142,7 +146,7 @@ def result_id(run: Run) -> str:
 
 
 def result_of(app: Services, session: Session, run: Run) -> Result:
-    """The run's result, kept decoded while it is looked at. ``Refused`` (run-not-done) where there is none."""
+    """The run's result, kept decoded while it is looked at; ``Refused`` where there is none."""
     return app.results.get(result_id(run), lambda: runs.result(session, run.id))
 
 

@@ -1,4 +1,4 @@
-"""Shares: short links to immutable runs and a view of them; private, unlisted or public, revocable, expiring."""
+"""Shares: short links to immutable runs and a view; private, unlisted or public, revocable, expiring."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def list_shares(request: Request, session: StoreSession, who: Who) -> list[Share
 
 @reading.get("/{token}", summary="What a share opens")
 def get_share(token: str, request: Request, session: StoreSession, who: Who) -> SharedOut:
-    """404 for an unknown, revoked or expired one, each with its code; 401 for a private one without signing in.
+    """404 for an unknown, 410 for a revoked or expired one; 401 for a private one without signing in.
 
-    With `?share=TOKEN` its runs can then be read at /runs/{run_id} and below. Runs deleted since are left out.
+    With `?share=TOKEN` its runs can be read at /runs/{run_id} and below. Runs deleted since are left out.
     """
     share = shares.get(session, token)
     if share.visibility == "private" and who == "sign-in-needed":

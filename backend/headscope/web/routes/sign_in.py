@@ -13,7 +13,7 @@ router = APIRouter(tags=["access"])
 
 @router.post("/sign-in", summary="Exchange the access token for a cookie")
 def sign_in(body: SignInIn, request: Request, response: Response, app: App) -> AccessOut:
-    """401 for a wrong token; 429 after ten wrong ones within a minute. Where no token is asked for: `open`."""
+    """401 for a wrong token; 429 after ten wrong ones in a minute. Where no token is asked for: `open`."""
     if not app.access.needs_token:
         return AccessOut(access="open")
     app.access.check(body.token, client(request))

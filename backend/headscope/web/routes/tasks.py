@@ -32,19 +32,26 @@ def upload_task(
     app: App,
     session: StoreSession,
     response: Response,
-    file: Annotated[UploadFile, "JSONL or CSV in UTF-8 with prompt, target and, where there is one, counterfactual."],
-    name: Annotated[str, Form(max_length=64, description="How URLs and commands call it: a-z, 0-9 and hyphens.")],
+    file: Annotated[
+        UploadFile, "JSONL or CSV in UTF-8 with prompt, target and, where there is one, counterfactual."
+    ],
+    name: Annotated[
+        str, Form(max_length=64, description="How URLs and commands call it: a-z, 0-9 and hyphens.")
+    ],
     title: Annotated[str, Form(max_length=200)] = "",
     description: Annotated[str, Form(max_length=4000)] = "",
     source: Annotated[str, Form(max_length=1000)] = "",
     licence: Annotated[str, Form(max_length=200)] = "",
     template: Annotated[
-        str | None, Form(max_length=4000, description="E.g. `Q: {prompt}\\nA: {target}`; a plain one where unset.")
+        str | None,
+        Form(max_length=4000, description="E.g. `Q: {prompt}\\nA: {target}`; a plain one where unset."),
     ] = None,
     separator: Annotated[str, Form(max_length=100, description="Between in-context examples.")] = "\n\n",
-    shots: Annotated[int | None, Form(ge=0, le=64, description="In-context examples before the question.")] = None,
+    shots: Annotated[
+        int | None, Form(ge=0, le=64, description="In-context examples before the question.")
+    ] = None,
 ) -> TaskOut:
-    """413 for a file that is too large, 422 for one that can't be a task (naming the line), 409 for a name in use."""
+    """413 for too large a file, 422 for one that can't be a task (naming the line), 409 for a name in use."""
     limit = app.settings.max_upload_bytes
     content = file.file.read(limit + 1)
     if len(content) > limit:
@@ -95,7 +102,7 @@ def task_examples(
     split: Split = "train",
     limit: Annotated[int, Query(ge=1, le=100)] = 5,
 ) -> TaskExamplesOut:
-    """As the model reads them, in-context examples included; rows too long for its context are counted, not shown."""
+    """As the model reads them; rows too long for its context are counted, not shown."""
     task = task_catalogue(session).get(name)
     info = known_model(app, model)
     tokenizer = app.models.tokenizer(model)
