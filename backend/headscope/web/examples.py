@@ -19,7 +19,7 @@ _TOKEN: Final[dict[str, Any]] = {
 _ARRAY: Final[dict[str, Any]] = {"dtype": "f4", "shape": "1, 2", "bdata": "AACAPwAAAAA="}
 _PROBLEM: Final[dict[str, Any]] = {
     "type": "about:blank",
-    "title": "Not found",
+    "title": "Not Found",
     "status": 404,
     "code": "unknown-model",
     "detail": "There is no model 'gpt9'.",
