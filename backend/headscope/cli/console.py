@@ -42,7 +42,7 @@ def err_console() -> Console:
     """Where notes and progress go."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 160)
 
 
 def out_console() -> Console:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,7 @@ def fetch(
     """Get a model's weights; does nothing where they are here already."""
     from headscope.models.catalogue import Catalogue
 
+    os.environ.setdefault("TQDM_DISABLE", "1")  # the libraries' own bars would run through ours
     catalogue = Catalogue(console.settings())
     with _download() as report:
         folder = catalogue.fetch(name, report)
@@ -63,9 +65,10 @@ def add(
 
 @contextmanager
 def _download() -> Iterator[Callable[..., None]]:
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-    with Progress(TextColumn("{task.description}"), BarColumn(), console=console.err_console()) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    with Progress(*columns, console=console.err_console(), transient=True) as bar:
         line = bar.add_task("looking", total=None)
 
         def report(phase: str, done: float | None = None, total: float | None = None) -> None:
