@@ -107,9 +107,11 @@ def test_held_out_scores_are_those_of_the_gates_in_their_order() -> None:
 
 def test_pieces_cut_smaller_give_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _ = _run(PARAMS)
-    monkeypatch.setattr("headscope.analyses.chg.plan._PIECE_FLOP", 5e5)
+    monkeypatch.setattr("headscope.analyses.chg.plan._PIECE_FLOP", 3.5e7)
+    plan.cache_clear()
     cut, pieces = _run(PARAMS)
-    assert len(pieces) > 30
+    plan.cache_clear()
+    assert {"zero/0-1/1", "zero/2-2/2", "heldout/minus/2-2"} <= set(pieces)
     for name, array in whole.arrays.items():
         np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-6, atol=1e-7)
 
@@ -139,8 +141,8 @@ def test_a_result_says_what_it_does_less_than_the_paper() -> None:
 
 @settings(deadline=None)
 @given(
-    seeds=st.integers(1, 64),
-    steps=st.integers(1, 600),
+    seeds=st.integers(1, 20),
+    steps=st.integers(1, 60),
     batch=st.integers(1, 128),
     model=st.sampled_from([SMOLLM2, LLAMA_1B, planted_model().info]),
 )
@@ -151,8 +153,8 @@ def test_plans_cover_every_update_of_every_seed_once(
     works = plan(params, model)
     keys = [work.piece.key for work in works]
     assert len(set(keys)) == len(keys)
-    for place, work in enumerate(works):
-        assert all(need in keys[:place] for need in work.piece.needs)
+    place = {key: number for number, key in enumerate(keys)}
+    assert all(place[need] < place[work.piece.key] for work in works for need in work.piece.needs)
     for phase in ("zero", "plus", "minus"):
         fits = [work for work in works if work.kind == "fit" and work.phase == phase]
         assert sum((work.stop - work.start) * len(work.seeds) for work in fits) == steps * seeds

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from headscope.analyses.base import Piece
@@ -48,8 +49,9 @@ class Work:
     stop: int = 0
 
 
+@lru_cache(maxsize=8)
 def plan(params: ChgParams, model: ModelInfo) -> tuple[Work, ...]:
-    """All pieces of a run in the order they are computed."""
+    """All pieces of a run in the order they are computed; kept, as each piece asks for them."""
     forward = forward_flop(model, NOMINAL_TOKENS, 1)
     group = _fitting(params.seeds, 2 * forward * params.batch_size, most=_MOST_SEEDS)
     scored = _fitting(group, forward * (params.n_test or 1000), most=group)
