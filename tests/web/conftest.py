@@ -23,6 +23,7 @@ from headscope.web.app import create_app
 
 BASE_URL = "http://127.0.0.1:8000"
 TOKEN = "correct horse battery staple"
+FINISHED_AT = datetime(2026, 1, 5, tzinfo=UTC)
 HEADLINE = {"always_needed": 0.25, "any_needed": 0.5}
 
 
@@ -84,7 +85,7 @@ class Rows:
                 code_version="0.1.0",
                 machine="2 cores",
                 wall_seconds=42.0,
-                finished_at=datetime(2026, 1, 5, tzinfo=UTC),
+                finished_at=FINISHED_AT,
             )
         return run_id
 
@@ -111,3 +112,12 @@ def request_for(run_id: str, result: Result, **changes: Any) -> Request:
         "seeds": tuple(result.seeds),
     }
     return Request(**{**values, **changes})
+
+
+@pytest.fixture(scope="module")
+def bad(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """One app for many requests that must change nothing."""
+    settings = Settings(data_dir=tmp_path_factory.mktemp("bad"))
+    migrate.upgrade(settings)
+    with browser(settings) as client:
+        yield client

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 import httpx
 import pytest
 import uvicorn
-from web.conftest import Rows
 
 from headscope.settings import Settings
 from headscope.store.session import Store
 from headscope.web.app import create_app
+from web.conftest import Rows
 
 
 @contextmanager
