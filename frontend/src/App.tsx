@@ -13,6 +13,7 @@ import { ErrorBoundary } from "./parts/ErrorBoundary";
 import { Shell } from "./parts/Shell";
 import { SubjectProvider } from "./parts/subject";
 import { ThemeProvider } from "./parts/theme";
+import { usePaints } from "./plot/paint";
 import { go, usePlace } from "./url/navigation";
 import type { Place } from "./url/view";
 
@@ -56,6 +57,8 @@ function Page({ place }: { place: Place }) {
 }
 
 function Pages() {
+  // Asked for at once: the first picture needs it.
+  usePaints();
   const place = usePlace();
   const { signedOut } = useConnection();
   useEffect(() => {

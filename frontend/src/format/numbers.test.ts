@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { bytes, count, duration, number, percent, plural, share, shareRange } from "./numbers";
+import {
+  bytes,
+  count,
+  duration,
+  measured,
+  number,
+  percent,
+  plural,
+  progress,
+  share,
+  shareRange,
+} from "./numbers";
 
 const plain = (text: string) => text.replaceAll("\u202f", " ");
 
@@ -20,10 +31,24 @@ describe("numbers", () => {
     [0.1934, "19.3 %"],
     [1, "100 %"],
     [0, "0 %"],
-    [0.055, "5.5 %"],
+    [0.055, "5.50 %"],
+    [0.13, "13.0 %"],
     [0.00001, "< 0.01 %"],
     [undefined, "–"],
   ])("writes the share %s as %s", (value, text) => expect(plain(percent(value))).toBe(text));
+
+  it("keeps the zeros of what was measured", () => {
+    expect([0.99, 1, 0.0333, 0, 12.34, -0.5, 123.4].map(measured)).toEqual([
+      "0.990",
+      "1.00",
+      "0.0333",
+      "0",
+      "12.3",
+      "−0.500",
+      "123",
+    ]);
+    expect(plain(progress(0.429))).toBe("42 %");
+  });
 
   it("writes accuracies without a leading zero", () => {
     expect([0.42, 1, 0, -0.1].map(share)).toEqual([".42", "1.00", ".00", "−.10"]);

@@ -26,6 +26,13 @@ export function number(value: Maybe): string {
   return signed(Number(value.toPrecision(3)).toLocaleString("en-US", { maximumSignificantDigits: 3 }));
 }
 
+/** Something measured: three significant figures, zeros at the end too, so that columns line up: 0.990. */
+export function measured(value: Maybe): string {
+  if (!known(value) || value === 0) return number(value);
+  const size = Math.abs(value);
+  return size >= 99.95 || size < 1e-4 ? number(value) : signed(value.toPrecision(3));
+}
+
 /** A whole number with its thousands marked. */
 export function count(value: Maybe): string {
   return known(value) ? signed(Math.round(value).toLocaleString("en-US")) : NOTHING;
@@ -36,7 +43,12 @@ export function percent(value: Maybe): string {
   if (!known(value)) return NOTHING;
   const hundred = value * 100;
   if (hundred > 0 && hundred < 0.01) return `<${NARROW}0.01${NARROW}%`;
-  return `${number(hundred)}${NARROW}%`;
+  return `${measured(hundred)}${NARROW}%`;
+}
+
+/** How far something is, in whole percent. */
+export function progress(fraction: number): string {
+  return `${Math.floor(fraction * 100)}${NARROW}%`;
 }
 
 /** A share with two decimals and no leading zero, as papers write accuracies: .42, 1.00. */

@@ -5,6 +5,7 @@ import { useResource } from "../api/resource";
 import { type Estimate, FINAL, type Model } from "../api/types";
 import { duration } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
+import { NotHereYet } from "../parts/Remedy";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW } from "../url/view";
 import type { Pair } from "./atlas";
@@ -42,7 +43,7 @@ export function AtlasEmpty({ model, pair }: AtlasEmptyProps) {
       <EmptyGrid />
       <h2>Nobody has mapped this pair yet</h2>
       {!model && <p className="muted">There is no model named {pair.model} here.</p>}
-      {model && !ready && <p className="problem-remedy">{model.remedy}</p>}
+      {model && !ready && <NotHereYet name={model.title} remedy={model.remedy} />}
       {current ? (
         <p>
           A run is under way: <Link to={{ page: "run", id: current.id, view: DEFAULT_VIEW }}>watch it</Link>.

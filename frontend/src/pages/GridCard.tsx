@@ -15,12 +15,24 @@ interface GridCardProps {
   onSelect: (head: Head | null) => void;
   onOpen: () => void;
   onTurn: () => void;
+  /** The grid, or what stands in its place, is on the page. */
+  onShown: () => void;
 }
 
 /** The role grid with its reading, its table twin and its downloads. */
-export function GridCard({ run, gates, figure, view, share, onSelect, onOpen, onTurn }: GridCardProps) {
+export function GridCard({
+  run,
+  gates,
+  figure,
+  view,
+  share,
+  onSelect,
+  onOpen,
+  onTurn,
+  onShown,
+}: GridCardProps) {
   const [asTable, setAsTable] = useState(false);
-  const [drawn, setDrawn] = useState<Figure>();
+  const [picture, setPicture] = useState<() => Figure>();
   const source = {
     run: run.id,
     figure: "roles",
@@ -28,7 +40,7 @@ export function GridCard({ run, gates, figure, view, share, onSelect, onOpen, on
     view: { threshold: view.threshold, mode: view.mode },
   };
   return (
-    <section className="card picture" aria-label="Roles of all heads">
+    <section className="card picture grid-card" aria-label="Roles of all heads">
       {!gates || !figure ? (
         <div className="skeleton grid-skeleton" role="status" aria-label="Loading the map" />
       ) : asTable ? (
@@ -40,14 +52,17 @@ export function GridCard({ run, gates, figure, view, share, onSelect, onOpen, on
           view={view}
           onSelect={onSelect}
           onOpen={onOpen}
-          onFigure={setDrawn}
+          onFigure={(figure) => {
+            setPicture(() => figure);
+            onShown();
+          }}
         />
       )}
       <footer className="picture-foot">
         <p className="caption">
           {gates && <Reading view={view} seeds={gates.seeds} grouped={isGrouped(figure)} />}
         </p>
-        <PictureTools asTable={asTable} setAsTable={setAsTable} figure={drawn} source={source}>
+        <PictureTools asTable={asTable} setAsTable={setAsTable} figure={picture} source={source}>
           <button
             type="button"
             className="button quiet"

@@ -1,6 +1,6 @@
 import { type Ref, useMemo } from "react";
 import type { Run } from "../api/types";
-import { number, percent } from "../format/numbers";
+import { measured, percent } from "../format/numbers";
 import { type Gates, type HeadSummary, mainRole, ROLE_NAMES, ROLE_TERMS, summarise } from "../plot/roles";
 import type { Head, View } from "../url/view";
 
@@ -148,7 +148,7 @@ function GateDots({ summary, threshold }: { summary: HeadSummary; threshold: num
 }
 
 function dotsInWords(summary: HeadSummary): string {
-  const list = (values: number[]) => values.map((value) => number(value)).join(", ");
+  const list = (values: number[]) => values.map((value) => measured(value)).join(", ");
   return `Gates by seed. G minus, pushed shut: ${list(summary.minus)}. G plus, pushed open: ${list(summary.plus)}.`;
 }
 
@@ -163,7 +163,7 @@ function Scores({ summary: { means, counts, seeds } }: { summary: HeadSummary })
       {rows.map(([label, title, value]) => (
         <div key={label} title={title}>
           <dt>{label} · mean score</dt>
-          <dd>{number(value)}</dd>
+          <dd>{measured(value)}</dd>
         </div>
       ))}
       <div>
@@ -201,8 +201,8 @@ function SeedTable({ summary, run }: { summary: HeadSummary; run: Run }) {
           {summary.codes.map((code, at) => (
             <tr key={at}>
               <th scope="row">{run.seeds[at] ?? at}</th>
-              <td>{number(summary.minus[at])}</td>
-              <td>{number(summary.plus[at])}</td>
+              <td>{measured(summary.minus[at])}</td>
+              <td>{measured(summary.plus[at])}</td>
               <td className="words">
                 {Number.isFinite(summary.plus[at]) ? (
                   <>

@@ -3,9 +3,9 @@ import { api } from "../api/client";
 import { useResource } from "../api/resource";
 import type { Model } from "../api/types";
 import { bytes, count, number } from "../format/numbers";
-import { CopyButton } from "../parts/CopyButton";
 import { Markdown } from "../parts/Markdown";
 import { ProblemNote } from "../parts/ProblemNote";
+import { NotHereYet } from "../parts/Remedy";
 import { Link } from "../url/navigation";
 import { DEFAULT_VIEW } from "../url/view";
 import { NotFoundPage } from "./NotFoundPage";
@@ -89,7 +89,7 @@ export function ModelPage({ name }: { name: string }) {
         </div>
       </div>
       <p className="facts">{model.summary}</p>
-      {!model.ready && <NotReady model={model} reload={reload} />}
+      {!model.ready && <NotHereYet name={model.title} remedy={model.remedy} />}
       <div className="columns">
         <div className="main-column">
           {model.card ? (
@@ -105,29 +105,6 @@ export function ModelPage({ name }: { name: string }) {
         </aside>
       </div>
     </div>
-  );
-}
-
-/** The command inside a remedy, where it names one in backticks. */
-export function commandIn(remedy: string): string | null {
-  return /`([^`]+)`/.exec(remedy)?.[1] ?? null;
-}
-
-function NotReady({ model, reload }: { model: Model; reload: () => void }) {
-  const remedy = model.remedy ?? "Its weights aren’t here.";
-  const command = commandIn(remedy);
-  return (
-    <section className="card notice-card" aria-label="Not here yet">
-      <h3>Not here yet</h3>
-      <p>{remedy.replaceAll("`", "")}</p>
-      {command && <pre className="command">{command}</pre>}
-      <div className="card-actions">
-        {command && <CopyButton text={command} label="Copy command" />}
-        <button type="button" className="button" onClick={reload}>
-          Look again
-        </button>
-      </div>
-    </section>
   );
 }
 

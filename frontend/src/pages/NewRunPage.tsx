@@ -7,6 +7,7 @@ import { SchemaForm } from "../form/SchemaForm";
 import { complaints, fieldsOf, overrides, presetValues, type Values } from "../form/schema";
 import { bytes, duration } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
+import { NotHereYet } from "../parts/Remedy";
 import { Segmented } from "../parts/Segmented";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW, type Place } from "../url/view";
@@ -114,7 +115,7 @@ function NewRun({ place, analysis, models, tasks }: NewRunProps) {
           </label>
         )}
       </div>
-      {chosen && !chosen.ready && <p className="notice">{chosen.remedy}</p>}
+      {chosen && !chosen.ready && <NotHereYet name={chosen.title} remedy={chosen.remedy} />}
       {preset !== null && (
         <div className="preset-row">
           <Segmented
@@ -131,10 +132,10 @@ function NewRun({ place, analysis, models, tasks }: NewRunProps) {
         </div>
       )}
       <SchemaForm groups={groups} values={values} complaints={wrong} onChange={setValues} />
-      <EstimateBox request={request} valid={valid && model !== ""} />
+      <EstimateBox request={request} valid={valid} asked={chosen === undefined || chosen.ready} />
       {error && <ProblemNote error={error} />}
       <div className="card-actions">
-        <button type="submit" className="button primary" disabled={busy || !valid}>
+        <button type="submit" className="button primary" disabled={busy || !valid || chosen?.ready === false}>
           Start
         </button>
       </div>
@@ -142,15 +143,22 @@ function NewRun({ place, analysis, models, tasks }: NewRunProps) {
   );
 }
 
+interface EstimateBoxProps {
+  request: RunRequest;
+  valid: boolean;
+  /** Whether the model is here: nothing can be said before. */
+  asked: boolean;
+}
+
 /** What the run will take, asked for once typing rests. */
-function EstimateBox({ request, valid }: { request: RunRequest; valid: boolean }) {
+function EstimateBox({ request, valid, asked }: EstimateBoxProps) {
   const wanted = JSON.stringify(request);
   const [settled, setSettled] = useState(wanted);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(wanted), 350);
     return () => clearTimeout(timer);
   }, [wanted]);
-  const estimate = useResource(valid ? `estimate ${settled}` : null, (signal) =>
+  const estimate = useResource(valid && asked ? `estimate ${settled}` : null, (signal) =>
     api.estimate(JSON.parse(settled) as RunRequest, signal),
   );
   return (

@@ -77,6 +77,7 @@ export function RunBody({ run, view, onView, share, onRun }: RunBodyProps) {
   );
   const read = useGates(result.data);
   const gates = read && "gates" in read ? read.gates : undefined;
+  const [shown, setShown] = useState(false);
   const passport = useRef<HTMLElement>(null);
   const select = useCallback(
     (head: Head | null) => onView({ ...view, head, passport: head !== null && view.passport }),
@@ -109,6 +110,7 @@ export function RunBody({ run, view, onView, share, onRun }: RunBodyProps) {
       onSelect={select}
       onOpen={open}
       onTurn={() => onView({ ...view, turned: !view.turned })}
+      onShown={() => setShown(true)}
     />
   );
   return (
@@ -120,13 +122,14 @@ export function RunBody({ run, view, onView, share, onRun }: RunBodyProps) {
           {small ? (
             <div className="pictures">
               {grid}
-              <ScoreMap run={run} view={followed} onView={onView} share={share} />
+              {shown && <ScoreMap run={run} view={followed} onView={onView} share={share} />}
             </div>
           ) : (
             grid
           )}
           <ShareCards gates={gates} threshold={followed.threshold} />
-          {gates && <Pictures run={run} view={followed} onView={onView} share={share} withMap={!small} />}
+          {/* The grid first: what is below it is drawn when it stands. */}
+          {shown && <Pictures run={run} view={followed} onView={onView} share={share} withMap={!small} />}
         </div>
         <aside className="side-column" aria-label="Head and run">
           <HeadCard

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
 import type { Progress, Run } from "../api/types";
-import { count, duration, number, percent } from "../format/numbers";
+import { count, duration, measured, progress as percentDone } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW } from "../url/view";
@@ -29,7 +29,7 @@ function progressFacts(progress: Progress): [string, string][] {
     ["Phase", progress.phase],
     ["Seeds", progress.seeds],
     ["Update", `${count(progress.step)} of ${count(progress.steps)}`],
-    ["Loss", progress.loss === null ? "–" : `${number(progress.loss)} nats`],
+    ["Loss", progress.loss === null ? "–" : `${measured(progress.loss)} nats`],
     ["Time left", progress.seconds_left === null ? "–" : `about ${duration(progress.seconds_left)}`],
   ];
 }
@@ -117,7 +117,7 @@ function Moving({ run }: { run: Run }) {
       <h2>
         {run.status === "queued"
           ? "Waiting for a worker"
-          : `Computing · ${percent(Math.round((progress?.fraction ?? 0) * 100) / 100)}`}
+          : `Computing · ${percentDone(progress?.fraction ?? 0)}`}
       </h2>
       {run.notice && (
         <p className="notice" role="alert">

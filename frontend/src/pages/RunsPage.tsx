@@ -3,14 +3,15 @@ import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
 import { inMotion } from "../api/live";
 import { forget, useInterval, useResource } from "../api/resource";
-import { FINAL, type Run, type RunStatus } from "../api/types";
-import { duration, moment, percent, plural } from "../format/numbers";
+import { FINAL, type Model, type Run, type RunStatus } from "../api/types";
+import { duration, moment, plural, progress } from "../format/numbers";
 import { Confirm } from "../parts/Dialog";
 import { ProblemNote } from "../parts/ProblemNote";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW, type Place } from "../url/view";
 import { Headline } from "./Maps";
 import { ProgressBar } from "./RunStates";
+import { titleWords } from "./RunTitle";
 
 type RunsPlace = Extract<Place, { page: "runs" }>;
 
@@ -62,7 +63,12 @@ export function RunsPage({ place }: { place: RunsPlace }) {
         <>
           <ul className="run-list">
             {runs.data.runs.map((run) => (
-              <RunRow key={run.id} run={run} reload={runs.reload} />
+              <RunRow
+                key={run.id}
+                run={run}
+                model={models.data?.find(({ name }) => name === run.model)}
+                reload={runs.reload}
+              />
             ))}
           </ul>
           {runs.data.total > runs.data.runs.length && (
@@ -123,7 +129,14 @@ function NoRuns({ filtered }: { filtered: boolean }) {
   );
 }
 
-function RunRow({ run, reload }: { run: Run; reload: () => void }) {
+interface RunRowProps {
+  run: Run;
+  model: Model | undefined;
+  reload: () => void;
+}
+
+function RunRow({ run, model, reload }: RunRowProps) {
+  const words = titleWords(run, model).join(" on ");
   const [asking, setAsking] = useState(false);
   const [error, setError] = useState<ApiError>();
   const act = async (action: () => Promise<unknown>) => {
@@ -141,7 +154,7 @@ function RunRow({ run, reload }: { run: Run; reload: () => void }) {
     <li className="card run-row">
       <div className="run-row-main">
         <Link className="run-row-title" to={{ page: "run", id: run.id, view: DEFAULT_VIEW }}>
-          {run.model} on {run.task_title ?? run.task ?? "no task"}
+          {words}
         </Link>
         <span className="muted small">
           {plural(run.seeds.length, "seed")}
@@ -188,8 +201,7 @@ function RunRow({ run, reload }: { run: Run; reload: () => void }) {
           }}
         >
           <p>
-            {run.model} on {run.task_title ?? run.task}: its result and every link to it go. The same request
-            can be computed again
+            {words}: its result and every link to it go. The same request can be computed again
             {run.wall_seconds === null ? "" : `, which took ${duration(run.wall_seconds)}`}.
           </p>
         </Confirm>
@@ -200,8 +212,6 @@ function RunRow({ run, reload }: { run: Run; reload: () => void }) {
 
 function StatusWord({ run }: { run: Run }) {
   const text =
-    run.status === "running" && run.progress
-      ? `running · ${percent(Math.round(run.progress.fraction * 100) / 100)}`
-      : run.status;
+    run.status === "running" && run.progress ? `running · ${progress(run.progress.fraction)}` : run.status;
   return <span className={`status status-${run.status}`}>{text}</span>;
 }

@@ -3,7 +3,7 @@ import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
 import { forget, useInterval, useResource } from "../api/resource";
 import type { Task, TaskAccuracy, TaskExamples } from "../api/types";
-import { count, number, percent, plural } from "../format/numbers";
+import { count, measured, percent, plural } from "../format/numbers";
 import { Confirm } from "../parts/Dialog";
 import { ProblemNote } from "../parts/ProblemNote";
 import { Segmented } from "../parts/Segmented";
@@ -179,7 +179,7 @@ function Accuracy({ task, model }: { task: string; model: string }) {
           <dl className="progress-facts">
             <Fact label="Held-out accuracy" value={percent(data.accuracy)} />
             <Fact label="By chance" value={percent(data.chance)} />
-            <Fact label="Log-probability" value={`${number(data.log_probability)} nats a token`} />
+            <Fact label="Log-probability" value={`${measured(data.log_probability)} nats a token`} />
             <Fact label="Examples" value={count(data.n)} />
           </dl>
         </>

@@ -29,7 +29,8 @@ async function saveImage(figure: Figure, format: "png" | "svg", filename: string
 interface PictureToolsProps {
   asTable: boolean;
   setAsTable: (on: boolean) => void;
-  figure: Figure | undefined;
+  /** Makes the picture to save; nothing to save before it is there. */
+  figure: (() => Figure) | undefined;
   source: PictureSource;
   children?: ReactNode;
 }
@@ -51,10 +52,10 @@ export function PictureTools({ asTable, setAsTable, figure, source, children }: 
         {asTable ? "Picture" : "Table"}
       </button>
       <Menu label="Download" title="Download this picture or its numbers" quiet>
-        <MenuItem disabled={!figure} onSelect={() => figure && saveImage(figure, "png", name)}>
+        <MenuItem disabled={!figure} onSelect={() => figure && saveImage(figure(), "png", name)}>
           Picture, PNG
         </MenuItem>
-        <MenuItem disabled={!figure} onSelect={() => figure && saveImage(figure, "svg", name)}>
+        <MenuItem disabled={!figure} onSelect={() => figure && saveImage(figure(), "svg", name)}>
           Picture, SVG
         </MenuItem>
         <MenuItem href={address("csv")}>Numbers, CSV</MenuItem>
@@ -85,9 +86,14 @@ export function Picture({ title, figure, source, controls }: PictureProps) {
     <section className="card picture" aria-labelledby={heading}>
       <header className="picture-head">
         <h3 id={heading}>{name}</h3>
-        {controls}
-        <PictureTools asTable={asTable} setAsTable={setAsTable} figure={drawn} source={source} />
+        <PictureTools
+          asTable={asTable}
+          setAsTable={setAsTable}
+          figure={drawn && (() => drawn)}
+          source={source}
+        />
       </header>
+      {controls && <div className="picture-controls">{controls}</div>}
       {figure.error && !data && <ProblemNote error={figure.error} retry={figure.reload} />}
       {figure.loading && <div className="skeleton" style={{ height: HEIGHT }} />}
       {data && asTable && <TableTwin source={source} caption={name} />}

@@ -1,9 +1,20 @@
-import { type KeyboardEvent, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, memo, useDeferredValue, useMemo, useRef, useState } from "react";
 import type { Figure } from "../api/types";
 import { percent } from "../format/numbers";
 import { useTheme } from "../parts/theme";
 import type { Head, View } from "../url/view";
-import { allStripes, gridMeta, headAt, heatmapRows, outlined, rounded, turned } from "./grid";
+import {
+  allStripes,
+  cornerRadius,
+  type Drawn,
+  gridMeta,
+  headAt,
+  heatmapRows,
+  maskPath,
+  pixelsOf,
+  rounded,
+  turned,
+} from "./grid";
 import { Plot, useWidth } from "./Plot";
 import { colour, painted, usePaints } from "./paint";
 import type { PlotEvent } from "./plotly";
@@ -15,7 +26,8 @@ interface RoleGridProps {
   view: View;
   onSelect: (head: Head | null) => void;
   onOpen: () => void;
-  onFigure: (figure: Figure) => void;
+  /** How the picture to save is made, once there is one. */
+  onFigure: (figure: () => Figure) => void;
 }
 
 interface Hovered {
@@ -23,6 +35,9 @@ interface Hovered {
   x: number;
   y: number;
 }
+
+/** Narrower than this, in pixels, a cell can't be hit by a finger: the grid scrolls sideways instead. */
+const LEAST_CELL = 11;
 
 const STEPS: Record<string, [number, number]> = {
   ArrowLeft: [-1, 0],
@@ -43,47 +58,88 @@ export function stepped(head: Head | null, key: string, gates: Gates, isTurned: 
   };
 }
 
-/** The drawing's stripes for a threshold and a mode: the server's figure with another z. */
-function useStriped(figure: Figure, gates: Gates, view: View): Figure {
-  const { threshold, mode, turned: down } = view;
+/** The stripes for a threshold and a mode, as the heatmap's z. */
+function useStripes(gates: Gates, { threshold, mode, turned: down }: View): Uint8Array[] {
+  return useMemo(() => heatmapRows(allStripes(gates, threshold, mode), down), [gates, threshold, mode, down]);
+}
+
+interface Laid {
+  figure: Figure;
+  drawn: Drawn;
+  colours: { panel: string; line: string };
+}
+
+/** The server's figure laid and painted for this page; all but its z, which follows the slider. */
+function useLaid(figure: Figure, isTurned: boolean, available: number): Laid | undefined {
+  const paints = usePaints();
+  const { theme } = useTheme();
   return useMemo(() => {
-    const laid = down ? turned(figure) : figure;
-    const z = heatmapRows(allStripes(gates, threshold, mode), down);
-    return { ...laid, data: laid.data.map((trace, i) => (i === 0 ? { ...trace, z } : trace)) };
-  }, [figure, gates, threshold, mode, down]);
+    if (!paints || available === 0) return undefined;
+    const laid = painted(isTurned ? turned(figure) : figure, theme, paints);
+    const meta = gridMeta(laid);
+    const columns = isTurned ? meta.heads : meta.layers;
+    const width = Math.max(columns * LEAST_CELL + 80, Math.min(available, meta.max_width));
+    // What is laid over the drawing relies on the margins that the layout names.
+    const fixed = (axis: unknown) => ({ ...(axis as object), automargin: false });
+    const { xaxis, yaxis, shapes, ...layout } = laid.layout;
+    const ownShapes = (shapes as { name?: string }[]).filter(({ name }) => name !== "cells");
+    return {
+      figure: {
+        ...laid,
+        layout: { ...layout, width, xaxis: fixed(xaxis), yaxis: fixed(yaxis), shapes: ownShapes },
+      },
+      drawn: { width, height: Number(layout.height), turned: isTurned },
+      colours: { panel: colour(paints, theme, "panel"), line: colour(paints, theme, "line") },
+    };
+  }, [figure, isTurned, theme, paints, available]);
+}
+
+function withStripes(figure: Figure, z: Uint8Array[]): Figure {
+  return { ...figure, data: figure.data.map((trace, i) => (i === 0 ? { ...trace, z } : trace)) };
+}
+
+/** Round corners and the selection, over the drawing: they follow the hand without drawing it again. */
+const Overlay = memo(function Overlay({ laid, head }: { laid: Laid; head: Head | null }) {
+  const mask = useMemo(() => maskPath(laid.figure, laid.drawn), [laid]);
+  const { width, height } = laid.drawn;
+  return (
+    <svg className="grid-overlay" width={width} height={height} aria-hidden="true">
+      <path className="grid-mask" d={mask} fillRule="evenodd" />
+      {head && <Selection cell={pixelsOf(laid.figure, laid.drawn).cell(head)} />}
+    </svg>
+  );
+});
+
+function Selection({ cell: [x, y, width, height] }: { cell: [number, number, number, number] }) {
+  const ring = (grow: number) => ({
+    x: x - grow,
+    y: y - grow,
+    width: width + 2 * grow,
+    height: height + 2 * grow,
+    rx: cornerRadius(width, height) + grow,
+  });
+  return (
+    <>
+      <rect className="grid-halo" {...ring(1)} />
+      <rect className="grid-selected" {...ring(2)} />
+    </>
+  );
 }
 
 export function RoleGrid({ figure, gates, view, onSelect, onOpen, onFigure }: RoleGridProps) {
   const box = useRef<HTMLDivElement>(null);
   const available = useWidth(box);
-  const paints = usePaints();
-  const { theme } = useTheme();
   const [hovered, setHovered] = useState<Hovered | null>(null);
   const meta = gridMeta(figure);
-  const striped = useStriped(figure, gates, view);
-  const columns = view.turned ? meta.heads : meta.layers;
-  // Below 11 px a cell can't be hit by a finger: the grid scrolls sideways instead.
-  const width = Math.max(columns * 11 + 80, Math.min(available, gridMeta(striped).max_width));
-
-  const clean = useMemo(() => {
-    if (!paints || available === 0) return undefined;
-    const { data, layout } = painted(striped, theme, paints);
-    const sized = { data, layout: { ...layout, width } };
-    const drawn = { width, height: Number(layout.height), turned: view.turned };
-    return rounded(sized, drawn, {
-      panel: colour(paints, theme, "panel"),
-      line: colour(paints, theme, "line"),
-    });
-  }, [striped, theme, paints, available, width, view.turned]);
-
-  const marked = useMemo(() => {
-    if (!clean || !paints) return undefined;
-    const drawn = { width, height: Number(clean.layout.height), turned: view.turned };
-    return outlined(clean, view.head, drawn, {
-      ink: colour(paints, theme, "ink"),
-      panel: colour(paints, theme, "panel"),
-    });
-  }, [clean, paints, theme, view.head, view.turned, width]);
+  // The slider goes first, the stripes follow as fast as they are drawn.
+  const z = useDeferredValue(useStripes(gates, view));
+  const laid = useLaid(figure, view.turned, available);
+  const drawn = useMemo(() => laid && withStripes(laid.figure, z), [laid, z]);
+  const selected =
+    view.head && view.head.layer < meta.layers && view.head.head < meta.heads ? view.head : null;
+  const save = () => {
+    if (laid && drawn) onFigure(() => rounded(drawn, laid.drawn, laid.colours));
+  };
 
   const under = (event: PlotEvent): Head | null => {
     const point = event.points[0];
@@ -113,24 +169,24 @@ export function RoleGrid({ figure, gates, view, onSelect, onOpen, onFigure }: Ro
       aria-label={`Role grid: ${gates.layers} layers of ${gates.heads} heads. Arrow keys choose a head, Enter opens its passport; the Table button shows the same as numbers.`}
       onKeyDown={key}
       onMouseLeave={() => setHovered(null)}
-      style={{ minHeight: Number(striped.layout.height) }}
+      style={{ minHeight: Number((view.turned ? laid?.figure : figure)?.layout.height) || undefined }}
     >
-      {marked && (
+      {drawn && (
         <Plot
-          figure={marked}
+          figure={drawn}
           onClick={(event) => {
             const head = under(event);
             if (head) onSelect(head);
           }}
           onHover={hover}
-          onDrawn={() => clean && onFigure(clean)}
+          onDrawn={save}
         />
       )}
+      {laid && <Overlay laid={laid} head={selected} />}
       {hovered && <Tooltip hovered={hovered} gates={gates} threshold={view.threshold} />}
       <p className="visually-hidden" aria-live="polite">
-        {view.head && view.head.layer < gates.layers && view.head.head < gates.heads
-          ? `Layer ${view.head.layer}, head ${view.head.head}: ${mainRole(summarise(gates, view.head, view.threshold)).text}`
-          : ""}
+        {selected &&
+          `Layer ${selected.layer}, head ${selected.head}: ${mainRole(summarise(gates, selected, view.threshold)).text}`}
       </p>
     </div>
   );

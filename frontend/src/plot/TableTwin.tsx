@@ -1,11 +1,11 @@
 import { api } from "../api/client";
 import { useResource } from "../api/resource";
-import { number } from "../format/numbers";
+import { count, measured } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import type { PictureSource } from "./Picture";
 
 function shown(value: unknown): string {
-  if (typeof value === "number") return number(value);
+  if (typeof value === "number") return Number.isInteger(value) ? count(value) : measured(value);
   if (typeof value === "boolean") return value ? "yes" : "no";
   return value === null || value === undefined ? "–" : String(value);
 }

@@ -124,7 +124,7 @@ function roundRectangle(x: number, y: number, halfX: number, halfY: number, rx: 
   );
 }
 
-interface Drawn {
+export interface Drawn {
   width: number;
   height: number;
   turned: boolean;
@@ -145,14 +145,14 @@ function scale(layout: Figure["layout"], { width, height }: Drawn): [number, num
 
 type Shape = Record<string, unknown> & { name?: string };
 
-/** Round corners: a mask over the gaps, with a hairline round each cell, for a drawing of this size. */
+/** For a picture to save: the mask as a shape of the figure, with a hairline round each cell. */
 export function rounded(figure: Figure, drawn: Drawn, colours: { panel: string; line: string }): Figure {
   const meta = gridMeta(figure);
   const { layout } = figure;
   const [ux, uy] = scale(layout, drawn);
   const halfX = 0.5 - meta.gap[0] / 2;
   const halfY = 0.5 - meta.gap[1] / 2;
-  const radius = Math.min(4, (0.3 * halfX * 2) / ux, (0.3 * halfY * 2) / uy);
+  const radius = cornerRadius((2 * halfX) / ux, (2 * halfY) / uy);
   let path = `M-9 -9H${meta.layers + meta.heads + 9}V${(meta.heads + meta.layers) * 2 + 9}H-9Z`;
   for (let head = 0; head < meta.heads; head += 1) {
     for (let layer = 0; layer < meta.layers; layer += 1) {
@@ -173,31 +173,56 @@ export function rounded(figure: Figure, drawn: Drawn, colours: { panel: string; 
   return { ...figure, layout: { ...layout, shapes: [mask, ...others] } };
 }
 
-/** The line round the selected head. */
-export function outlined(
-  figure: Figure,
-  head: Head | null,
-  drawn: Drawn,
-  colours: { ink: string; panel: string },
-): Figure {
+/** Where cells lie in a drawing of this size, in pixels: what is laid over it fits exactly. */
+export interface Pixels {
+  /** Left, top, width, height of the plot itself. */
+  plot: [number, number, number, number];
+  /** Left, top, width, height of a head's cell. */
+  cell: (head: Head) => [number, number, number, number];
+}
+
+export function pixelsOf(figure: Figure, drawn: Drawn): Pixels {
   const meta = gridMeta(figure);
-  if (!head || head.layer >= meta.layers || head.head >= meta.heads) return figure;
-  const [ux, uy] = scale(figure.layout, drawn);
-  const [x, y] = centre(head, meta, drawn.turned);
+  const { layout } = figure;
+  const margin = layout.margin as Margin;
+  const [ux, uy] = scale(layout, drawn);
+  const [left, right] = (layout.xaxis as Axis).range;
+  const [bottom, top] = (layout.yaxis as Axis).range;
   const halfX = 0.5 - meta.gap[0] / 2;
   const halfY = 0.5 - meta.gap[1] / 2;
-  const ring = (grow: number, colour: string, width: number): Shape => ({
-    name: "selected",
-    type: "path",
-    path: roundRectangle(x, y, halfX + grow * ux, halfY + grow * uy, 5 * ux, 5 * uy),
-    line: { color: colour, width },
-    layer: "above",
-  });
-  const shapes = (figure.layout.shapes as Shape[] | undefined) ?? [];
   return {
-    ...figure,
-    layout: { ...figure.layout, shapes: [...shapes, ring(0.5, colours.panel, 4), ring(1.5, colours.ink, 2)] },
+    plot: [margin.l, margin.t, (right - left) / ux, (bottom - top) / uy],
+    cell: (head) => {
+      const [x, y] = centre(head, meta, drawn.turned);
+      return [
+        margin.l + (x - halfX - left) / ux,
+        margin.t + (y - halfY - top) / uy,
+        (2 * halfX) / ux,
+        (2 * halfY) / uy,
+      ];
+    },
   };
+}
+
+/** The plot's area with a round hole for each cell: the same mask, in pixels, that costs plotly nothing. */
+export function maskPath(figure: Figure, drawn: Drawn): string {
+  const meta = gridMeta(figure);
+  const { plot, cell } = pixelsOf(figure, drawn);
+  const [x, y, width, height] = plot;
+  let path = `M${n(x)} ${n(y)}h${n(width)}v${n(height)}h${n(-width)}Z`;
+  for (let layer = 0; layer < meta.layers; layer += 1) {
+    for (let head = 0; head < meta.heads; head += 1) {
+      const [left, top, w, h] = cell({ layer, head });
+      const radius = cornerRadius(w, h);
+      path += roundRectangle(left + w / 2, top + h / 2, w / 2, h / 2, radius, radius);
+    }
+  }
+  return path;
+}
+
+/** Round corners of four pixels, less where a cell is small. */
+export function cornerRadius(width: number, height: number): number {
+  return Math.min(4, 0.3 * width, 0.3 * height);
 }
 
 /** Layers from top to bottom: the axes change places. */
