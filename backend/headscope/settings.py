@@ -31,6 +31,8 @@ class Settings(BaseSettings):
     """How much resident models may hold in a worker; unset: half of the device's memory."""
     queue: str | None = None
     """The queue a worker serves; unset: the class of its device (``cpu``, ``gpu-24``, ``gpu-80``, ...)."""
+    worker_patience: float = Field(default=10.0, gt=0)
+    """Seconds without a sign of life after which others take a worker for dead and its run over."""
     worker_host: str = "127.0.0.1"
     """Where a worker's interactive endpoint listens, and the address it registers."""
 

@@ -142,7 +142,8 @@ def notice(session: Session, run: Run) -> str | None:
     if not alive:
         return NOBODY
     others = ", ".join(sorted({worker.queue for worker in alive}))
-    return f"No live worker serves queue {run.queue!r} (alive: {others}): start one with HEADSCOPE_QUEUE={run.queue}."
+    remedy = f"start one with HEADSCOPE_QUEUE={run.queue}."
+    return f"No live worker serves the queue {run.queue!r} (alive: {others}): {remedy}"
 
 
 def too_big(estimate: Estimate, alive: Sequence[WorkerView]) -> Refused:
@@ -151,8 +152,8 @@ def too_big(estimate: Estimate, alive: Sequence[WorkerView]) -> Refused:
     return Refused(
         f"This needs about {_gib(estimate.peak_bytes)} of memory ({estimate.basis}); the largest live "
         f"worker, {largest.device} on {largest.host}, has {_gib(largest.memory_bytes or 0)}.",
-        "Use smaller batches, fewer seeds at a time, bfloat16 or a smaller model, or start a worker on a larger "
-        "device.",
+        "Use smaller batches, fewer seeds, "
+        "bfloat16 or a smaller model; or start a worker on a larger device.",
         code="too-big",
     )
 

@@ -13,7 +13,7 @@ from datetime import timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from headscope.errors import NotFound
+from headscope.errors import Gone, NotFound
 from headscope.store.runs import get as get_run
 from headscope.store.tables import Share, now
 
@@ -46,14 +46,14 @@ def create(
 
 
 def get(session: Session, token: str) -> Share:
-    """A link that still opens. A revoked, expired or unknown one is ``NotFound``, each with its code."""
+    """A link that still opens. ``Gone`` (share-revoked, share-expired), ``NotFound`` (unknown-share)."""
     share = session.get(Share, token)
     if share is None:
         raise NotFound("There is no such link.", "Check that it was copied whole.", code="unknown-share")
     if share.revoked_at is not None:
-        raise NotFound("This link was revoked.", "Ask its owner for a new one.", code="share-revoked")
+        raise Gone("This link was revoked.", "Ask its owner for a new one.", code="share-revoked")
     if share.expires_at is not None and share.expires_at <= now():
-        raise NotFound("This link has expired.", "Ask its owner for a new one.", code="share-expired")
+        raise Gone("This link has expired.", "Ask its owner for a new one.", code="share-expired")
     return share
 
 

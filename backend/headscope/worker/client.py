@@ -6,11 +6,12 @@ answers, the error says so: a page never waits for a worker that is dead.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx
 from pydantic import BaseModel, ValidationError
 
+from headscope.core.model import ModelInfo
 from headscope.errors import (
     Forbidden,
     HeadscopeError,
@@ -20,9 +21,10 @@ from headscope.errors import (
     TooLarge,
     Unavailable,
 )
-from headscope.store import workers
+from headscope.store import evaluations, workers
 from headscope.store.session import Store
 from headscope.store.workers import WorkerView
+from headscope.tasks.task import Task
 from headscope.web.schemas import GatesIn, GatesOut, PatternsIn, PatternsOut, TaskAccuracyOut
 
 Out = TypeVar("Out", bound=BaseModel)
@@ -46,9 +48,16 @@ class WorkerClient:
         """What gates on every head do to a text: next tokens, losses, divergence."""
         return self._ask("gates", wanted, GatesOut)
 
-    def accuracy(self, model: str, task: str) -> TaskAccuracyOut:
-        """How a model does on a task without gates: kept, or being computed (ask again)."""
-        return self._ask("accuracy", {"model": model, "task": task}, TaskAccuracyOut)
+    def accuracy(self, model: ModelInfo, task: Task) -> TaskAccuracyOut:
+        """How a model does on a task without gates: kept, being computed (ask again), or why not."""
+        with self._store.session() as session:
+            kept = evaluations.get(session, model.name, model.revision, task.name, task.content_hash)
+        if kept is not None:
+            return TaskAccuracyOut.model_validate(kept)
+        try:
+            return self._ask("accuracy", {"model": model.name, "task": task.name}, TaskAccuracyOut)
+        except Unavailable as error:
+            return no_accuracy(model.name, task.name, "unavailable", str(error))
 
     def close(self) -> None:
         """Give the connections back."""
@@ -88,6 +97,16 @@ class WorkerClient:
         with self._store.session() as session:
             alive = [worker for worker in workers.alive(session) if worker.address]
         return sorted(alive, key=lambda worker: model not in worker.models)
+
+
+def no_accuracy(
+    model: str, task: str, status: Literal["computing", "unavailable"], detail: str
+) -> TaskAccuracyOut:
+    """What there is to say before, or instead of, an accuracy."""
+    return TaskAccuracyOut(
+        task=task, model=model, status=status, accuracy=None, log_probability=None, chance=None, n=None,
+        verdict=None, detail=detail,
+    )  # fmt: skip
 
 
 def _read(answer: httpx.Response, out: type[Out]) -> Out:

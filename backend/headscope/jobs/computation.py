@@ -1,0 +1,268 @@
+"""The computing itself: an analysis' plan, piece by piece, each kept before the next begins.
+
+1. Look up the analysis and the task that the run was asked for; refuse others than those.
+2. For each piece of the plan: one that is kept already is not computed again. The first that isn't waits for
+   the device (one job a device at a time) and loads the model.
+3. Join the pieces to the result, which becomes the run's.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Protocol
+
+from sqlalchemy.orm import Session
+
+from headscope.analyses.base import Analysis, Arrays, Context, Params, Piece, Progress, Result
+from headscope.core.model import HeadModel, ModelInfo
+from headscope.core.roles import headline
+from headscope.errors import Cancelled, NotFound, Refused
+from headscope.jobs.device import Device
+from headscope.jobs.lock import FileLock
+from headscope.jobs.problem import problem_of
+from headscope.jobs.pulse import Pulse
+from headscope.jobs.turn import Turn
+from headscope.store import artifacts, attempts, workers
+from headscope.store.attempts import Superseded
+from headscope.store.session import Store
+from headscope.store.tables import Run
+from headscope.store.tasks import load_user_tasks
+from headscope.tasks.catalogue import TaskCatalogue
+from headscope.tasks.task import Task
+
+log = logging.getLogger(__name__)
+
+Outcome = Literal["done", "failed", "cancelled", "superseded"]
+
+Answer = dict[str, Any]
+"""Plain JSON: ``{"artifact": id}`` of a kept piece, or ``{"ended": outcome, "problem": ...}``."""
+
+Step = Callable[[str, Callable[[], Answer]], Answer]
+"""Runs named work, or returns what it answered before a crash."""
+
+_KEEPING_PATIENCE = 600.0
+
+
+class Models(Protocol):
+    """Where a model to compute with comes from; it stays loaded while the context is open."""
+
+    def model(self, name: str, *, dtype: str, attention: str) -> AbstractContextManager[HeadModel]:
+        """The model, loaded."""
+        ...
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """What a process computes with. ``owner`` is its id among workers, ``locks`` a folder of lock files."""
+
+    store: Store
+    owner: str
+    analyses: Mapping[str, Analysis[Any]]
+    models: Models
+    device: Device
+    turn: Turn
+    locks: Path
+
+
+class Computation:
+    """One attempt in its owner's hands; a context manager, which at its end lets go of device and model."""
+
+    def __init__(self, place: Workplace, run: Run, number: int, pulse: Pulse) -> None:
+        self._place, self._run, self._number, self._pulse = place, run, number, pulse
+        self._kept = KeptPieces(place.store, {})
+        self._held = ExitStack()
+
+    def __enter__(self) -> Computation:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._held.close()
+
+    def run(self, step: Step) -> Answer:
+        """Compute all that isn't kept and finish; answers how the attempt ended."""
+        plan = list(self._analysis.plan(self._params, self._info))
+        for index, piece in enumerate(plan):
+            answer = step(piece.key, _bound(self._piece, plan, index))
+            if "artifact" not in answer:
+                return answer
+            self._kept.names[piece.key] = answer["artifact"]
+        self._pulse.check()
+        self._finish(self._analysis.assemble(self._params, self._info, self._task, self._kept))
+        return {"ended": "done"}
+
+    def _piece(self, plan: Sequence[Piece], index: int) -> Answer:
+        piece = plan[index]
+        names = self._place.store.patiently(
+            lambda session: attempts.pieces(session, self._run.id, self._number)
+        )
+        if piece.key in names:
+            return {"artifact": names[piece.key]}
+        self._pulse.check()
+        context = self._context(plan, index)
+        context.report(Progress(piece.label, "", 0, 1))
+        with self._place.turn.job():
+            arrays = self._analysis.compute(piece, self._params, context)
+        self._pulse.check()
+        return {"artifact": self._keep(piece, arrays)}
+
+    def _keep(self, piece: Piece, arrays: Arrays) -> str:
+        return self._place.store.patiently(
+            lambda session: attempts.keep_piece(
+                session, self._run.id, self._number, self._place.owner, piece.key, arrays
+            ),
+            _KEEPING_PATIENCE,
+        )
+
+    def _context(self, plan: Sequence[Piece], index: int) -> Context:
+        weights = [float(getattr(piece, "weight", 1.0)) for piece in plan]
+        before, mine, total = sum(weights[:index]), weights[index], sum(weights)
+
+        def report(progress: Progress) -> None:
+            self._pulse.report(replace(progress, fraction=(before + mine * progress.fraction) / total))
+
+        def checkpoint() -> None:
+            self._pulse.check()
+            self._place.turn.let_pass()
+
+        return Context(self._model, self._task, self._kept, checkpoint, report)
+
+    def _finish(self, result: Result) -> None:
+        content, numbers = result.to_json(), headline_of(self._analysis, result)
+        self._place.store.patiently(
+            lambda session: attempts.finish(
+                session, self._run.id, self._number, self._place.owner, content, result.arrays, numbers
+            ),
+            _KEEPING_PATIENCE,
+        )
+
+    @cached_property
+    def _analysis(self) -> Analysis[Any]:
+        analysis = self._place.analyses.get(self._run.analysis)
+        if analysis is None:
+            raise NotFound(
+                f"This worker knows no analysis {self._run.analysis!r}.",
+                "Use the same version of Headscope for the web and for the workers.",
+                code="unknown-analysis",
+            )
+        if analysis.version != self._run.analysis_version:
+            raise Refused(
+                f"The run asks for version {self._run.analysis_version} of {analysis.title}; this worker has "
+                f"version {analysis.version}.",
+                "Start it anew.",
+                code="analysis-version",
+            )
+        return analysis
+
+    @cached_property
+    def _params(self) -> Params:
+        params: Params = self._analysis.params.model_validate(self._run.params)
+        return params
+
+    @cached_property
+    def _info(self) -> ModelInfo:
+        return ModelInfo(**self._run.model_info)
+
+    @cached_property
+    def _task(self) -> Task | None:
+        if self._run.task is None:
+            return None
+        own = self._place.store.patiently(load_user_tasks)
+        task = TaskCatalogue(own).get(self._run.task)
+        if task.content_hash != self._run.task_hash:
+            raise Refused(
+                f"The task {task.name!r} has changed since the run was asked for.",
+                "Start it anew: it will be another run.",
+                code="task-changed",
+            )
+        return task
+
+    @cached_property
+    def _model(self) -> HeadModel:
+        wait_for_device(self._place, self._pulse, self._held)
+        self._pulse.report(Progress("loading the model", "", 0, 1))
+        model = self._held.enter_context(
+            self._place.models.model(self._run.model, dtype=self._info.dtype, attention=self._run.attention)
+        )
+        if model.info.revision != self._info.revision:
+            raise Refused(
+                f"The weights of {self._run.model!r} here are others than those the run was asked for.",
+                "Start it anew: it will be another run.",
+                code="model-changed",
+            )
+        return model
+
+
+class KeptPieces(Mapping[str, Arrays]):
+    """Kept pieces by key, read from the store when they are asked for."""
+
+    def __init__(self, store: Store, names: dict[str, str]) -> None:
+        self.names = names
+        self._store = store
+
+    def __getitem__(self, key: str) -> Arrays:
+        name = self.names[key]
+        return self._store.patiently(lambda session: artifacts.get_arrays(session, name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def guarded(work: Callable[[], Answer]) -> Answer:
+    """Do the work; an error becomes the answer that ends the attempt."""
+    try:
+        return work()
+    except Cancelled:
+        return {"ended": "cancelled"}
+    except Superseded:
+        return {"ended": "superseded"}
+    except Exception as error:
+        problem = problem_of(error)
+        if problem["code"] == "internal":
+            log.exception("A piece failed")
+        return {"ended": "failed", "problem": problem}
+
+
+def wait_for_device(place: Workplace, pulse: Pulse, held: ExitStack) -> None:
+    """Take the device's lock, however long its holder computes; raises ``Cancelled`` in between.
+
+    A holder that is declared dead but lives on, because it is stopped, is not waited for.
+    """
+    lock = FileLock(place.locks / f"{place.device.name.replace(':', '-')}.lock")
+    while not lock.acquire(note=place.owner):
+        if not place.store.patiently(_alive(lock.note())):
+            log.warning("%s is held by %s, which is dead: going on without", lock.path.name, lock.note())
+            return
+        pulse.check()
+        pulse.report(Progress(f"waiting for {place.device.title}", "", 0, 1))
+        time.sleep(0.2)
+    held.callback(lock.release)
+
+
+def headline_of(analysis: Analysis[Any], result: Result) -> dict[str, Any]:
+    """The few numbers for lists: what the analysis says, or those of gates."""
+    own = getattr(analysis, "headline", None)
+    if own is not None:
+        return dict(own(result))
+    return dict(headline(result.arrays)) if "heldout_accuracy" in result.arrays else {}
+
+
+def _alive(owner: str) -> Callable[[Session], bool]:
+    return lambda session: workers.is_alive(session, owner)
+
+
+def _bound(
+    compute: Callable[[Sequence[Piece], int], Answer], plan: Sequence[Piece], index: int
+) -> Callable[[], Answer]:
+    return lambda: guarded(lambda: compute(plan, index))

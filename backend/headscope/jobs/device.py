@@ -1,0 +1,88 @@
+"""What a process computes on: its name, its memory, the queue of its class."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from headscope.errors import Invalid
+
+_GPU_CLASSES = (4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 141, 180, 192, 288)
+"""Nominal GiB; a device reports a little less than its label says."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """``name`` as torch spells it, ``title`` for people, ``memory_bytes`` in all, ``queue`` of its class."""
+
+    name: str
+    title: str
+    memory_bytes: int
+    queue: str
+
+    @property
+    def machine(self) -> str:
+        """A sentence for results: what computed them, with no name of a host."""
+        return f"{self.title}, {platform.system()} {platform.machine()}, torch {_torch_version()}"
+
+
+def find_device(wanted: str) -> Device:
+    """``auto``: the first CUDA device, else the CPU. ``Invalid`` (unknown-device) for one not there."""
+    if wanted == "cpu":
+        return _cpu()
+    import torch
+
+    if wanted == "auto":
+        return _cuda(0) if torch.cuda.is_available() else _cpu()
+    if wanted.split(":")[0] != "cuda":
+        raise Invalid(
+            f"There is no device {wanted!r}.", "Use auto, cpu, cuda or cuda:1.", code="unknown-device"
+        )
+    number = wanted.partition(":")[2] or "0"
+    count = torch.cuda.device_count()
+    if not number.isdigit() or int(number) >= count:
+        raise Invalid(
+            f"There is no device {wanted!r}: torch sees {count} CUDA device{'s' if count != 1 else ''}.",
+            "Use auto or cpu, or check the driver and which torch is installed.",
+            code="unknown-device",
+        )
+    return _cuda(int(number))
+
+
+def _cpu() -> Device:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Device("cpu", f"{cores} CPU cores", _memory(), "cpu")
+
+
+def _cuda(number: int) -> Device:
+    import torch
+
+    memory = int(torch.cuda.get_device_properties(number).total_memory)
+    size = next((size for size in _GPU_CLASSES if memory <= size * 2**30), round(memory / 2**30))
+    return Device(f"cuda:{number}", torch.cuda.get_device_name(number), memory, f"gpu-{size}")
+
+
+def _memory() -> int:
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 * 2**30
+    return min([total, *_container_limits()])
+
+
+def _container_limits() -> list[int]:
+    files = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+    limits = []
+    for file in files:
+        try:
+            limits.append(int(Path(file).read_text()))
+        except (OSError, ValueError):  # no such group, or "max"
+            continue
+    return limits
+
+
+def _torch_version() -> str:
+    try:
+        return version("torch")
+    except PackageNotFoundError:
+        return "missing"
