@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -39,6 +40,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HeadscopeError, _known)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(DataError, _unstorable)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -61,6 +63,17 @@ def _known(_: Request, error: Exception) -> Response:
 def _validation(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     return ProblemResponse(invalid(list(error.errors())))
+
+
+def _unstorable(_: Request, error: Exception) -> Response:
+    """Postgres takes no NUL in text; SQLite does, and finds nothing by it."""
+    return ProblemResponse(
+        Invalid(
+            "The request holds text that can't be stored or looked for, such as a NUL character.",
+            "Take it out and send again.",
+            code="not-text",
+        )
+    )
 
 
 def invalid(errors: list[dict[str, Any]]) -> Invalid:
