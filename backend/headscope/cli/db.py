@@ -17,9 +17,8 @@ def _db() -> None:
 @app.command("upgrade")
 def upgrade() -> None:
     """Bring the tables up to date; `serve` and `worker` do it at every start."""
-    from headscope.cli.store import open_store
+    from headscope.cli.store import opened
 
-    settings = console.settings()
-    open_store(settings)
-    kind = "Postgres" if settings.url.startswith("postgres") else "SQLite"
+    with opened(console.settings()) as store:
+        kind = "Postgres" if store.kind == "postgresql" else "SQLite"
     console.err_console().print(f"The {kind} database is up to date.")

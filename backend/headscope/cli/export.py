@@ -27,12 +27,12 @@ def export(
 ) -> None:
     """Write a finished run: its numbers, or a picture of it."""
     from headscope.analyses.export import export as write
-    from headscope.cli.store import open_store
+    from headscope.cli.store import transaction
     from headscope.errors import Unavailable
     from headscope.store import runs
     from headscope.web.present import reproduce_command
 
-    with open_store(console.settings()).session() as session:
+    with transaction(console.settings()) as session:
         found = runs.get(session, complete_id(session, run))
         facts = {**described(found), "reproduce": reproduce_command(found)}
         result = runs.result(session, found.id)

@@ -32,15 +32,15 @@ def run(
     ] = None,
 ) -> None:
     """Compute an analysis here and now, keep it in the store and write its result."""
-    from headscope.cli.store import open_store
+    from headscope.cli.store import opened
     from headscope.models.catalogue import Catalogue
 
     settings = console.settings()
-    store = open_store(settings)
     models = Catalogue(settings)
-    request = resolve(store, models, analysis, model, task, preset, parameters(param or []))
-    run_id = compute(settings, store, models, request)
-    _write(store, run_id, json_file)
+    with opened(settings) as store:
+        request = resolve(store, models, analysis, model, task, preset, parameters(param or []))
+        run_id = compute(settings, store, models, request)
+        _write(store, run_id, json_file)
 
 
 def parameters(words: list[str]) -> dict[str, Any]:

@@ -30,10 +30,10 @@ def list_runs(
     """List runs, the newest first."""
     from rich.table import Table
 
-    from headscope.cli.store import open_store
+    from headscope.cli.store import transaction
     from headscope.store import runs
 
-    with open_store(console.settings()).session() as session:
+    with transaction(console.settings()) as session:
         found, total = runs.find(
             session, model=model, task=task, analysis=analysis, status=status, limit=limit
         )
@@ -59,11 +59,11 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
     """Show one run: its parameters, attempts and headline numbers."""
-    from headscope.cli.store import open_store
+    from headscope.cli.store import transaction
     from headscope.store import runs
     from headscope.web.present import reproduce_command
 
-    with open_store(console.settings()).session() as session:
+    with transaction(console.settings()) as session:
         found = runs.get(session, complete_id(session, run))
         row = {**described(found), "reproduce": reproduce_command(found)}
     if as_json:
@@ -86,14 +86,18 @@ def show(
 @app.command("cancel")
 def cancel(run: RunId) -> None:
     """Ask a run to stop; what it finished is kept, and asking for it again goes on from there."""
-    from headscope.cli.store import open_store
+    from headscope.cli.store import transaction
     from headscope.jobs.client import JobClient
     from headscope.store.tables import FINAL
 
     settings = console.settings()
-    with open_store(settings).session() as session:
+    with transaction(settings) as session:
         run_id = complete_id(session, run)
-    status = JobClient(settings).cancel(run_id).status
+    client = JobClient(settings)
+    try:
+        status = client.cancel(run_id).status
+    finally:
+        client.close()
     said = f"is {status}" if status in FINAL else "is asked to stop"
     console.err_console().print(f"Run {run_id} {said}.")
 
@@ -104,15 +108,15 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
 ) -> None:
     """Delete a run and all its results."""
-    from headscope.cli.store import open_store
+    from headscope.cli.store import transaction
     from headscope.store import runs
 
-    store = open_store(console.settings())
-    with store.session() as session:
+    settings = console.settings()
+    with transaction(settings) as session:
         run_id = runs.get(session, complete_id(session, run)).id
     if not yes:
         typer.confirm(f"Delete run {run_id} and its results?", abort=True, err=True)
-    with store.session() as session:
+    with transaction(settings) as session:
         runs.delete(session, run_id)
     console.err_console().print(f"Run {run_id} is deleted.")
 

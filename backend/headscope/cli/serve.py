@@ -36,25 +36,17 @@ def serve(
     from headscope.web.security import check_exposure
 
     check_exposure(settings)
-    listener = listen(settings.host, settings.port)
-    settings = settings.model_copy(update={"port": listener.getsockname()[1]})
-    prepare_store(settings)
-
-    import uvicorn
-
-    from headscope.web.app import create_app
-
-    config = uvicorn.Config(
-        create_app(settings), log_level="warning", access_log=False, timeout_graceful_shutdown=2
-    )
-    worker = _embedded_worker(settings) if with_worker else None
-    try:
-        if worker:
-            worker.start()
-        _announcing_server(config, settings, open_browser).run(sockets=[listener])
-    finally:
-        if worker:
-            worker.stop()
+    with listen(settings.host, settings.port) as listener:
+        settings = settings.model_copy(update={"port": listener.getsockname()[1]})
+        prepare_store(settings)
+        worker = _embedded_worker(settings) if with_worker else None
+        try:
+            if worker:
+                worker.start()
+            _server(settings, open_browser).run(sockets=[listener])
+        finally:
+            if worker:
+                worker.stop()
 
 
 def worker(
@@ -105,10 +97,11 @@ def listen(host: str, port: int) -> socket.socket:
 
 def prepare_store(settings: Settings) -> None:
     """Make the data folder, bring the tables up to date, import the shipped results."""
-    from headscope.cli.store import open_store
+    from headscope.cli.store import opened
     from headscope.gallery import import_gallery
 
-    import_gallery(open_store(settings))
+    with opened(settings) as store:
+        import_gallery(store)
 
 
 def _embedded_worker(settings: Settings) -> Any:
@@ -117,10 +110,16 @@ def _embedded_worker(settings: Settings) -> Any:
     return EmbeddedWorker({"HEADSCOPE_DATA_DIR": str(settings.data_dir)})
 
 
-def _announcing_server(config: Any, settings: Settings, open_browser: bool) -> Any:
+def _server(settings: Settings, open_browser: bool) -> Any:
+    """Uvicorn with one more line: the address, once it answers there."""
     import uvicorn
 
+    from headscope.web.app import create_app
+
     url = f"http://{_spoken(settings.host)}:{settings.port}"
+    config = uvicorn.Config(
+        create_app(settings), log_level="warning", access_log=False, timeout_graceful_shutdown=2
+    )
 
     class AnnouncingServer(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from headscope.settings import Settings
     from headscope.store.session import Store
 
 
-def open_store(settings: Settings) -> Store:
-    """Open the database that the settings name; ``Unavailable`` where it or its folder can't be had."""
+@contextmanager
+def opened(settings: Settings) -> Iterator[Store]:
+    """The database that the settings name; ``Unavailable`` where it or its folder can't be had."""
     from headscope.errors import Unavailable
     from headscope.store import migrate, session
 
@@ -23,4 +28,15 @@ def open_store(settings: Settings) -> Store:
             code="data-folder",
         ) from error
     migrate.upgrade(settings)
-    return session.open_store(settings)
+    store = session.open_store(settings)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def transaction(settings: Settings) -> Iterator[Session]:
+    """One transaction in that database, committed at its end."""
+    with opened(settings) as store, store.session() as session:
+        yield session

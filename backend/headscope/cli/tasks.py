@@ -80,7 +80,7 @@ def add(
     ] = None,
 ) -> None:
     """Add a task of your own."""
-    from headscope.cli.store import open_store
+    from headscope.cli.store import transaction
     from headscope.store import tasks as kept
     from headscope.tasks.stored import to_json
     from headscope.tasks.upload import parse_upload
@@ -97,7 +97,7 @@ def add(
         shots=shots,
         max_bytes=settings.max_upload_bytes,
     )
-    with open_store(settings).session() as session:
+    with transaction(settings) as session:
         kept.add(session, task.name, to_json(task))
     console.err_console().print(f"Task {task.name}: {task.n_rows} rows.")
 
@@ -105,20 +105,20 @@ def add(
 @app.command("delete")
 def delete(name: Name) -> None:
     """Delete a task of your own; the runs that used it stay."""
-    from headscope.cli.store import open_store
+    from headscope.cli.store import transaction
     from headscope.store import tasks as kept
 
-    with open_store(console.settings()).session() as session:
+    with transaction(console.settings()) as session:
         kept.remove(session, name)
     console.err_console().print(f"Task {name} is deleted.")
 
 
 def _catalogue() -> TaskCatalogue:
-    from headscope.cli.store import open_store
+    from headscope.cli.store import transaction
     from headscope.store.tasks import load_user_tasks
     from headscope.tasks.catalogue import TaskCatalogue
 
-    with open_store(console.settings()).session() as session:
+    with transaction(console.settings()) as session:
         return TaskCatalogue(load_user_tasks(session))
 
 
