@@ -220,6 +220,12 @@ def _values(
         )
     if params.batch_size < paper.batch_size:
         notes.append(f"{params.batch_size} examples an update, where the paper uses {paper.batch_size}.")
+    rates = (params.phase0_lr_start, params.phase0_lr_end)
+    if rates != (paper.phase0_lr_start, paper.phase0_lr_end):
+        notes.append(
+            f"Phase 0 learns at {rates[0]:g} to {rates[1]:g}, where the paper uses "
+            f"{paper.phase0_lr_start:g} to {paper.phase0_lr_end:g}."
+        )
     if params.seeds < paper.seeds:
         notes.append(
             f"{params.seeds} seeds, where the paper uses {paper.seeds}: with fewer, Always comes easier."

@@ -22,10 +22,10 @@ from headscope.core.model import ModelInfo
 from headscope.core.tokens import Tokenizer
 from headscope.tasks.task import Task
 
-CPU_THROUGHPUT = 85e9
+CPU_THROUGHPUT = 100e9
 """FLOP/s of two cores in float32, measured on SmolLM2-135M; workers may know their own."""
 
-LAYER_OVERHEAD = 1.0e-3
+LAYER_OVERHEAD = 0.5e-3
 """Seconds a layer and pass, beside the arithmetic."""
 
 _LOAD_SECONDS = 6.0

@@ -125,6 +125,15 @@ class ChgParams(Params):
 
 
 PAPER: Mapping[str, Any] = {"seeds": 10, "steps": 500, "batch_size": 64}
-QUICK: Mapping[str, Any] = {"seeds": 3, "steps": 30, "batch_size": 16, "n_test": 64}
+
+# A sixteenth of the updates can't travel as far at the paper's rate of phase 0, so that one is raised.
+QUICK: Mapping[str, Any] = {
+    "seeds": 3,
+    "steps": 32,
+    "batch_size": 8,
+    "phase0_lr_start": 0.3,
+    "phase0_lr_end": 0.05,
+    "n_test": 64,
+}
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {"quick": QUICK, "paper": PAPER}
