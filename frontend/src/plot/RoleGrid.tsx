@@ -5,12 +5,12 @@ import { useTheme } from "../parts/theme";
 import type { Head, View } from "../url/view";
 import {
   allStripes,
+  cellPaths,
   cornerRadius,
   type Drawn,
   gridMeta,
   headAt,
   heatmapRows,
-  maskPath,
   pixelsOf,
   rounded,
   turned,
@@ -100,11 +100,12 @@ function withStripes(figure: Figure, z: Uint8Array[]): Figure {
 
 /** Round corners and the selection, over the drawing: they follow the hand without drawing it again. */
 const Overlay = memo(function Overlay({ laid, head }: { laid: Laid; head: Head | null }) {
-  const mask = useMemo(() => maskPath(laid.figure, laid.drawn), [laid]);
+  const { area, cells } = useMemo(() => cellPaths(laid.figure, laid.drawn), [laid]);
   const { width, height } = laid.drawn;
   return (
     <svg className="grid-overlay" width={width} height={height} aria-hidden="true">
-      <path className="grid-mask" d={mask} fillRule="evenodd" />
+      <path className="grid-mask" d={area + cells} fillRule="evenodd" />
+      <path className="grid-cells" d={cells} />
       {head && <Selection cell={pixelsOf(laid.figure, laid.drawn).cell(head)} />}
     </svg>
   );

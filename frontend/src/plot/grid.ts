@@ -204,20 +204,20 @@ export function pixelsOf(figure: Figure, drawn: Drawn): Pixels {
   };
 }
 
-/** The plot's area with a round hole for each cell: the same mask, in pixels, that costs plotly nothing. */
-export function maskPath(figure: Figure, drawn: Drawn): string {
+/** All cells as one path of round rectangles, and the plot's area round them: the mask is both, even-odd. */
+export function cellPaths(figure: Figure, drawn: Drawn): { area: string; cells: string } {
   const meta = gridMeta(figure);
   const { plot, cell } = pixelsOf(figure, drawn);
   const [x, y, width, height] = plot;
-  let path = `M${n(x)} ${n(y)}h${n(width)}v${n(height)}h${n(-width)}Z`;
+  let cells = "";
   for (let layer = 0; layer < meta.layers; layer += 1) {
     for (let head = 0; head < meta.heads; head += 1) {
       const [left, top, w, h] = cell({ layer, head });
       const radius = cornerRadius(w, h);
-      path += roundRectangle(left + w / 2, top + h / 2, w / 2, h / 2, radius, radius);
+      cells += roundRectangle(left + w / 2, top + h / 2, w / 2, h / 2, radius, radius);
     }
   }
-  return path;
+  return { area: `M${n(x)} ${n(y)}h${n(width)}v${n(height)}h${n(-width)}Z`, cells };
 }
 
 /** Round corners of four pixels, less where a cell is small. */
