@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = re.compile(
-    r"(?<![\w.])(/work/|/root/|/home/(?!me\b)\w+|/opt/|/Users/\w+)|\.\./shared|shared/(?:data|design)", re.IGNORECASE
+    r"(?<![\w.])(/work/|/root/|/home/(?!me\b)\w+|/opt/|/Users/\w+)|\.\./shared|shared/(?:data|design)",
+    re.IGNORECASE,
 )
 """Paths of one machine, and folders that are no part of the repository."""
 ALLOWED = {"tests/house/test_repository.py"}
