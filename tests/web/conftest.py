@@ -114,7 +114,7 @@ def request_for(run_id: str, result: Result, **changes: Any) -> Request:
     return Request(**{**values, **changes})
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def bad(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """One app for many requests that must change nothing."""
     settings = Settings(data_dir=tmp_path_factory.mktemp("bad"))

@@ -30,8 +30,8 @@ def test_models(client: TestClient, store: Store) -> None:
 
 
 @pytest.mark.parametrize("name", ["gpt9", "org/name", "..", "%2Fetc", "~"])
-def test_an_unknown_model(client: TestClient, name: str) -> None:
-    answer = client.get(f"/api/v1/models/{name}")
+def test_an_unknown_model(bad: TestClient, name: str) -> None:
+    answer = bad.get(f"/api/v1/models/{name}")
     assert answer.status_code == 404
     if answer.json()["code"] != "no-such-path":
         assert answer.json()["code"] == "unknown-model"
@@ -42,9 +42,9 @@ def tokenize(client: TestClient, text: str, **more: Any) -> Any:
     return client.post("/api/v1/prompts/tokenize", json={"model": "headscope-2l", "text": text, **more})
 
 
-def test_tokens_cover_the_text_byte_for_byte(client: TestClient) -> None:
+def test_tokens_cover_the_text_byte_for_byte(bad: TestClient) -> None:
     text = "the caf\u00e9 <b>\u2003\n\t\U0001f600 end"
-    found = tokenize(client, text).json()
+    found = tokenize(bad, text).json()
     assert b"".join(bytes.fromhex(t["hex"]) for t in found["tokens"] if not t["special"]) == text.encode()
     spans = [(t["start"], t["end"]) for t in found["tokens"] if not t["special"]]
     assert spans[0][0] == 0
@@ -54,26 +54,26 @@ def test_tokens_cover_the_text_byte_for_byte(client: TestClient) -> None:
     assert any(t["text"] is None for t in found["tokens"]), "the emoji's bytes stand apart"
 
 
-def test_bos_is_told(client: TestClient) -> None:
-    without = tokenize(client, "the cat", bos=False).json()
+def test_bos_is_told(bad: TestClient) -> None:
+    without = tokenize(bad, "the cat", bos=False).json()
     assert without["bos"] == "none"
-    added = tokenize(client, "the cat", bos=True)
+    added = tokenize(bad, "the cat", bos=True)
     if added.status_code == 200:
         assert added.json()["bos"] == "added"
         bos = bytes.fromhex(added.json()["tokens"][0]["hex"]).decode()
-        assert tokenize(client, f"{bos}the cat", bos=True).json()["bos"] == "doubled"
-        assert tokenize(client, f"{bos}the cat", bos=False).json()["bos"] == "in-text"
+        assert tokenize(bad, f"{bos}the cat", bos=True).json()["bos"] == "doubled"
+        assert tokenize(bad, f"{bos}the cat", bos=False).json()["bos"] == "in-text"
     else:
         assert added.json()["code"] == "no-bos"
 
 
-def test_no_text_and_too_much(client: TestClient) -> None:
-    assert tokenize(client, "").status_code == 200
-    assert tokenize(client, "x" * 400_001).json()["code"] == "invalid-request"
+def test_no_text_and_too_much(bad: TestClient) -> None:
+    assert tokenize(bad, "").status_code == 200
+    assert tokenize(bad, "x" * 400_001).json()["code"] == "invalid-request"
 
 
-def test_examples_mark_their_targets(client: TestClient) -> None:
-    found = client.get("/api/v1/tasks/singular-plural/examples?model=headscope-2l&split=test&limit=3").json()
+def test_examples_mark_their_targets(bad: TestClient) -> None:
+    found = bad.get("/api/v1/tasks/singular-plural/examples?model=headscope-2l&split=test&limit=3").json()
     assert (found["split"], len(found["examples"])) == ("test", 3)
     assert found["n_train"] > found["n_test"] > 0
     for example in found["examples"]:
@@ -91,8 +91,8 @@ def test_examples_mark_their_targets(client: TestClient) -> None:
         ("", "invalid-request"),
     ],
 )
-def test_examples_that_cannot_be(client: TestClient, query: str, code: str) -> None:
-    assert client.get(f"/api/v1/tasks/induction/examples?{query}").json()["code"] == code
+def test_examples_that_cannot_be(bad: TestClient, query: str, code: str) -> None:
+    assert bad.get(f"/api/v1/tasks/induction/examples?{query}").json()["code"] == code
 
 
 def test_without_a_worker_nothing_waits(client: TestClient) -> None:
@@ -116,7 +116,7 @@ def test_a_worker_that_is_gone_is_said_at_once(client: TestClient, store: Store)
     assert (answer.status_code, answer.json()["code"]) == (503, "no-worker")
 
 
-def test_the_lab_refuses_models_before_asking_a_worker(client: TestClient) -> None:
+def test_the_lab_refuses_models_before_asking_a_worker(bad: TestClient) -> None:
     for path in ("patterns", "gates"):
         body = {"model": "/etc", "text": "a", **({"gates": GATES} if path == "gates" else {})}
-        assert client.post(f"/api/v1/lab/{path}", json=body).json()["code"] == "unknown-model"
+        assert bad.post(f"/api/v1/lab/{path}", json=body).json()["code"] == "unknown-model"

@@ -18,11 +18,11 @@ def upload(client: TestClient, content: bytes = ROWS, filename: str = "rows.json
     return client.post("/api/v1/tasks", files={"file": (filename, content)}, data=data)
 
 
-def test_built_in_tasks(client: TestClient) -> None:
-    names = {task["name"]: task for task in client.get("/api/v1/tasks").json()}
+def test_built_in_tasks(bad: TestClient) -> None:
+    names = {task["name"]: task for task in bad.get("/api/v1/tasks").json()}
     assert {"induction", "singular-plural"} <= set(names)
     assert names["induction"]["origin"] == "built-in"
-    assert client.get("/api/v1/tasks/induction").json() == names["induction"]
+    assert bad.get("/api/v1/tasks/induction").json() == names["induction"]
 
 
 def test_a_life(client: TestClient) -> None:
@@ -43,7 +43,7 @@ def test_a_csv(client: TestClient) -> None:
 
 
 def test_what_cannot_be_a_task_is_refused_and_nothing_is_kept(client: TestClient) -> None:
-    bad = {
+    faults = {
         "wrong header": (b"question,answer\na,b\n", "rows.csv", {}),
         "no rows": (b"", "rows.jsonl", {}),
         "no target": (b'{"prompt": "cat", "target": ""}\n', "rows.jsonl", {}),
@@ -56,7 +56,7 @@ def test_what_cannot_be_a_task_is_refused_and_nothing_is_kept(client: TestClient
         "more examples than rows": (ROWS, "rows.jsonl", {"shots": "64"}),
         "shots that are no number": (ROWS, "rows.jsonl", {"shots": "many"}),
     }
-    for what, (content, filename, fields) in bad.items():
+    for what, (content, filename, fields) in faults.items():
         answer = upload(client, content, filename, **fields)
         assert answer.status_code == 422, what
         assert answer.headers["content-type"] == "application/problem+json", what
@@ -65,26 +65,26 @@ def test_what_cannot_be_a_task_is_refused_and_nothing_is_kept(client: TestClient
     assert all(task["origin"] == "built-in" for task in client.get("/api/v1/tasks").json())
 
 
-def test_a_form_without_its_parts(client: TestClient) -> None:
-    assert client.post("/api/v1/tasks", data={"name": "x"}).json()["remedy"] == "Add file."
-    assert client.post("/api/v1/tasks", files={"file": ("a.csv", ROWS)}).json()["remedy"] == "Add name."
+def test_a_form_without_its_parts(bad: TestClient) -> None:
+    assert bad.post("/api/v1/tasks", data={"name": "x"}).json()["remedy"] == "Add file."
+    assert bad.post("/api/v1/tasks", files={"file": ("a.csv", ROWS)}).json()["remedy"] == "Add name."
 
 
-def test_a_file_between_the_limits(client: TestClient) -> None:
+def test_a_file_between_the_limits(bad: TestClient) -> None:
     """Within the form's allowance, beyond the file's."""
-    answer = upload(client, b"x" * (10 * 2**20 + 100))
+    answer = upload(bad, b"x" * (10 * 2**20 + 100))
     assert (answer.status_code, answer.json()["code"]) == (413, "too-large")
 
 
 @pytest.mark.parametrize("name", ["none", "a%2Fb", "%00"])
-def test_an_unknown_task(client: TestClient, name: str) -> None:
+def test_an_unknown_task(bad: TestClient, name: str) -> None:
     for path in (f"/api/v1/tasks/{name}", f"/api/v1/tasks/{name}/examples?model=m"):
-        answer = client.get(path)
+        answer = bad.get(path)
         assert answer.status_code == 404
         assert answer.json()["remedy"]
-    assert client.delete(f"/api/v1/tasks/{name}").status_code == 404
+    assert bad.delete(f"/api/v1/tasks/{name}").status_code == 404
 
 
-def test_a_built_in_task_stays(client: TestClient) -> None:
-    answer = client.delete("/api/v1/tasks/induction")
+def test_a_built_in_task_stays(bad: TestClient) -> None:
+    answer = bad.delete("/api/v1/tasks/induction")
     assert (answer.status_code, answer.json()["code"]) == (409, "task-built-in")
