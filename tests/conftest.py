@@ -11,8 +11,10 @@ os.environ.update(WANDB_MODE="disabled", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLEL
 
 from jaxtyping import install_import_hook
 
+import services.shapes  # noqa: F401  the hook below looks the checker up as an attribute of its package
+
 # Before anything imports these: shapes and types in their signatures are checked at every call.
-install_import_hook(["headscope.core", "headscope.analyses"], "beartype.beartype")
+install_import_hook(["headscope.core", "headscope.analyses"], "services.shapes.typechecker")
 
 import pytest
 

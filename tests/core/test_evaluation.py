@@ -31,9 +31,17 @@ def test_scores_worked_by_hand() -> None:
     examples = [MicroExample((0, 1, 2), (1, 2)), MicroExample((0, 1, 3), (1, 2)), MicroExample((3, 0), (1,))]
     score = evaluate(_bigram_model(), examples)
     log = torch.log(torch.tensor([0.5, 1 / 6], dtype=torch.float64))
-    assert score.correct.tolist() == [[True, False, True]]
+    assert score.correct.tolist() == [[1.0, 0.0, 1.0]]
     assert score.accuracy.item() == pytest.approx(2 / 3)
     assert score.log_probability.item() == pytest.approx((log[0] + (log[0] + log[1]) / 2 + log[0]).item() / 3)
+
+
+def test_judged_by_each_token_an_answer_may_be_right_in_part() -> None:
+    examples = [MicroExample((0, 1, 3), (1, 2)), MicroExample((3, *range(4), 0, 1), tuple(range(1, 7)))]
+    whole, each = (evaluate(_bigram_model(), examples, judged=judged) for judged in ("top", "each"))
+    assert whole.correct.tolist() == [[0.0, 1.0]]
+    assert each.correct[0].tolist() == pytest.approx([0.5, 1.0])
+    assert each.accuracy.item() == pytest.approx(0.75)
 
 
 def test_a_pair_is_judged_by_the_likelier_answer_even_where_neither_is_on_top() -> None:
@@ -43,7 +51,7 @@ def test_a_pair_is_judged_by_the_likelier_answer_even_where_neither_is_on_top() 
         MicroExample((0, 2), (1,), counterfactual=(3, 3)),
     ]
     score = evaluate(_bigram_model(), examples, judged="pair")
-    assert score.correct.tolist() == [[True, False, True]]
+    assert score.correct.tolist() == [[1.0, 0.0, 1.0]]
 
 
 def test_a_pair_needs_its_counterfactual() -> None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from headscope.core.batches import Scored, budget_for, check_examples, micro_batches
 from headscope.core.gating import target_logits
 from headscope.core.model import HeadModel
 from headscope.errors import Invalid
 
-Judged = Literal["top", "pair"]
+Judged = Literal["top", "each", "pair"]
 
 
 @runtime_checkable
@@ -30,12 +30,12 @@ class Score:
     """What ``evaluate`` found, a set of gates a row; NaN (and never correct) under NaN gates.
 
     ``log_probability`` is the mean over examples of the mean over their target tokens, nats; ``accuracy`` the
-    share of examples answered right, ``correct`` which ones.
+    mean over examples of ``correct``: 1 where answered right, or the share of an answer's tokens that are.
     """
 
     log_probability: Float[torch.Tensor, " gates"]
     accuracy: Float[torch.Tensor, " gates"]
-    correct: Bool[torch.Tensor, "gates example"]
+    correct: Float[torch.Tensor, "gates example"]
 
 
 @dataclass(frozen=True)
@@ -55,16 +55,19 @@ def evaluate(
     """Score examples under each set of gates, or ungated where there are none (one row then).
 
     Judged by ``top``, an answer is right where each target token is the most likely one, given those before
-    (teacher forcing); by ``pair``, where the target's summed log-probability exceeds the counterfactual's.
+    (teacher forcing); by ``each``, it is as right as the share of its target tokens that are: for long answers,
+    which are hardly ever right from end to end. By ``pair``, it is right where the target's summed
+    log-probability exceeds the counterfactual's.
     Raises ``Invalid`` for examples that can't be scored.
     """
     check_examples(examples, model.info.n_ctx, "held-out")
-    mean, total, correct = _score(model, examples, gates, checkpoint)
+    mean, total, hit = _score(model, examples, gates, checkpoint)
+    correct = hit if judged == "each" else (hit > 1 - 1e-9).double()
     if judged == "pair":
         _, wrong, _ = _score(model, [_swapped(example) for example in examples], gates, checkpoint)
-        correct = total > wrong
+        correct = (total > wrong).double()
     dead = total.isnan().any(dim=1)
-    accuracy = correct.double().mean(dim=1)
+    accuracy = correct.mean(dim=1)
     accuracy[dead] = torch.nan
     return Score(mean.mean(dim=1), accuracy, correct)
 
@@ -72,7 +75,7 @@ def evaluate(
 def _score(
     model: HeadModel, examples: Sequence[Scored], gates: torch.Tensor | None, checkpoint: Callable[[], None]
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Mean and summed log-probability of each example's target tokens, and whether all are on top: [gates,
+    """Mean and summed log-probability of each example's target tokens, and the share of them on top: [gates,
     example].
     """
     n_sets = 1 if gates is None else len(gates)
@@ -82,7 +85,7 @@ def _score(
         else ~gates.isfinite().all(dim=2).all(dim=1).cpu()
     )
     rows = [(g, i) for g in range(n_sets) if not dead[g] for i in range(len(examples))]
-    mean, total, missed = torch.zeros(3, n_sets, len(examples), dtype=torch.float64)
+    mean, total, hit = torch.zeros(3, n_sets, len(examples), dtype=torch.float64)
     placed = None if gates is None else gates.to(model.device)
     for batch in micro_batches(rows, examples, model.info, budget_for(model.device)):
         checkpoint()
@@ -92,9 +95,9 @@ def _score(
         place = (batch.owners[batch.where[:, 0]], batch.examples[batch.where[:, 0]])
         total.index_put_(place, chosen, accumulate=True)
         mean.index_put_(place, chosen * batch.weights, accumulate=True)
-        missed.index_put_(place, (predicted.argmax(dim=1) != batch.answers).double(), accumulate=True)
-    mean[dead] = total[dead] = missed[dead] = torch.nan
-    return mean, total, missed == 0
+        hit.index_put_(place, (predicted.argmax(dim=1) == batch.answers) * batch.weights, accumulate=True)
+    mean[dead] = total[dead] = hit[dead] = torch.nan
+    return mean, total, hit
 
 
 def _swapped(example: Contrasted) -> _Swapped:

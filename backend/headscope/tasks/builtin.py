@@ -83,6 +83,7 @@ def _questions() -> list[TextTask]:
             licence=_MIT,
             template=LONG_QUESTION,
             targets="The whole worked solution and the final answer after ####.",
+            judged="each",
             origin="built-in",
         ),
     ]
@@ -130,6 +131,7 @@ def _generated() -> list[Task]:
         source="Drawn from the model's vocabulary (Elhage et al. 2021; Olsson et al. 2022)",
         licence=_MIT,
         targets="The second copy but for its first token.",
+        judged="each",
     )
     return [induction, _rule("ABA", "first"), _rule("ABB", "second")]
 

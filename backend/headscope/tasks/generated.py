@@ -20,7 +20,7 @@ from headscope.core.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.draw import distinct
 from headscope.tasks.fitting import collect
-from headscope.tasks.task import Example, Examples, Split
+from headscope.tasks.task import Example, Examples, Judged, Split
 from headscope.tasks.text import MAX_SHOTS
 from headscope.tasks.vocabulary import ordinary_tokens, rule_tokens, within_text
 
@@ -42,7 +42,7 @@ class _Generated:
     licence: str
     targets: str
     shots: int = 0
-    judged: Literal["top", "pair"] = "top"
+    judged: Judged = "top"
     origin: Literal["built-in", "yours"] = "built-in"
 
     @property
@@ -74,7 +74,14 @@ class InductionTask(_Generated):
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 over generator version, length and sizes."""
-        return _hash({"generator": ["induction", GENERATOR], "length": self.length, "sizes": _SIZES})
+        return _hash(
+            {
+                "generator": ["induction", GENERATOR],
+                "length": self.length,
+                "judged": self.judged,
+                "sizes": _SIZES,
+            }
+        )
 
     def examples(
         self,

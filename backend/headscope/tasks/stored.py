@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from headscope.errors import Invalid
-from headscope.tasks.task import Row
+from headscope.tasks.task import Judged, Row
 from headscope.tasks.text import TextTask
 
 
@@ -30,7 +30,7 @@ class StoredTask(BaseModel):
     shots: int
     bos: bool | None
     targets: str
-    judged: Literal["top", "pair"]
+    judged: Judged
     origin: Literal["built-in", "yours"]
     rows: list[list[str | None]]
 

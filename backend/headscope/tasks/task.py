@@ -14,6 +14,7 @@ from typing import Literal, Protocol, overload
 from headscope.core.tokens import Tokenizer
 
 Split = Literal["train", "test"]
+Judged = Literal["top", "each", "pair"]
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,19 @@ class Examples(Sequence[Example]):
     def __len__(self) -> int:
         return len(self.items)
 
-    @property
-    def chance(self) -> float:
-        """What guessing the most frequent target would get, in [0, 1]; 0 where there are no examples."""
+    def chance(self, judged: Judged = "top") -> float:
+        """What always guessing the same would get, in [0, 1]; 0 where there are no examples.
+
+        The most frequent answer for ``top``, the most frequent token for ``each``, a coin for ``pair``.
+        """
+        if judged == "pair":
+            return 0.5
+        if judged == "each":
+            shares: Counter[int] = Counter()
+            for example in self.items:
+                for token in example.target_ids:
+                    shares[token] += 1 / len(example.targets)  # type: ignore[assignment]
+            return max(shares.values(), default=0.0) / max(len(self.items), 1)
         counts = Counter(example.target_ids for example in self.items)
         return max(counts.values()) / len(self.items) if counts else 0.0
 
@@ -131,9 +142,10 @@ class Task(Protocol):
         ...
 
     @property
-    def judged(self) -> Literal["top", "pair"]:
-        """How an answer counts as right: its tokens are the most likely ones of the vocabulary, or (many
-        answers would be right) the target is more likely than the counterfactual."""
+    def judged(self) -> Judged:
+        """How right an answer is: ``top``, all its tokens are the most likely ones of the vocabulary; ``each``,
+        the share of its tokens that are (long answers); ``pair``, it is more likely than the counterfactual
+        (many answers would be right)."""
         ...
 
     @property

@@ -21,7 +21,7 @@ from headscope.errors import Invalid
 from headscope.tasks.draw import distinct, ordered
 from headscope.tasks.fitting import collect
 from headscope.tasks.render import render
-from headscope.tasks.task import Example, Examples, Row, Split
+from headscope.tasks.task import Example, Examples, Judged, Row, Split
 from headscope.tasks.template import QUESTION, Template
 
 TEST_SHARE = 0.3
@@ -45,7 +45,7 @@ class TextTask:
     shots: int = 1
     bos: bool | None = None
     targets: str = "The answer's tokens, with the space before it."
-    judged: Literal["top", "pair"] = "top"
+    judged: Judged = "top"
     origin: Literal["built-in", "yours"] = "yours"
 
     @property

@@ -107,8 +107,9 @@ class TaskOut(Schema):
     template: str | None
     shots: int
     targets: str = Field(description="What carries loss, in words.")
-    judged: Literal["top", "pair"] = Field(
-        description="Right: all target tokens most likely, or the target likelier than the counterfactual."
+    judged: Literal["top", "each", "pair"] = Field(
+        description="Right where all target tokens are the most likely ones (top), by the share that are (each), "
+        "or where the target is likelier than the counterfactual (pair)."
     )
 
 

@@ -86,7 +86,7 @@ def evaluate_task(
     examples = task.examples(model.tokenizer, "test", limit=MOST_EXAMPLES, n_ctx=model.info.n_ctx)
     score = evaluate(model, examples, judged=task.judged, checkpoint=checkpoint)
     accuracy = float(score.accuracy[0])
-    chance = 0.5 if task.judged == "pair" else examples.chance
+    chance = examples.chance(task.judged)
     verdict = judge(accuracy, chance, len(examples))
     return TaskAccuracyOut(
         task=task.name,

@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange the access token for a cookie
-         * @description 401 for a wrong token; 429 after ten wrong ones within a minute. Where no token is asked for: `open`.
+         * @description 401 for a wrong token; 429 after ten wrong ones in a minute. Where no token is asked for: `open`.
          */
         post: operations["sign_in"];
         delete?: never;
@@ -217,7 +217,7 @@ export interface paths {
         };
         /**
          * Server-sent events: `run` with the run as data at each change, until its final status
-         * @description Event `problem` (data: a problem) ends it too, where the run is deleted or the database stays away.
+         * @description Event `problem` (data: a problem) ends it too: the run was deleted, or the database stays away.
          */
         get: operations["run_events"];
         put?: never;
@@ -261,9 +261,9 @@ export interface paths {
         };
         /**
          * What a share opens
-         * @description 404 for an unknown, revoked or expired one, each with its code; 401 for a private one without signing in.
+         * @description 404 for an unknown, 410 for a revoked or expired one; 401 for a private one without signing in.
          *
-         *     With `?share=TOKEN` its runs can then be read at /runs/{run_id} and below. Runs deleted since are left out.
+         *     With `?share=TOKEN` its runs can be read at /runs/{run_id} and below. Runs deleted since are left out.
          */
         get: operations["get_share"];
         put?: never;
@@ -287,7 +287,7 @@ export interface paths {
         };
         /**
          * Models that this installation knows
-         * @description Those whose weights aren't here say what to do about it.
+         * @description Those whose weights aren't here say what to do about it. Without their cards.
          */
         get: operations["list_models"];
         put?: never;
@@ -333,7 +333,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a task as JSONL or CSV
-         * @description 413 for a file that is too large, 422 for one that can't be a task (naming the line), 409 for a name in use.
+         * @description 413 for too large a file, 422 for one that can't be a task (naming the line), 409 for a name in use.
          */
         post: operations["upload_task"];
         delete?: never;
@@ -375,7 +375,7 @@ export interface paths {
         };
         /**
          * Rendered examples as tokens, targets marked
-         * @description As the model reads them, in-context examples included; rows too long for its context are counted, not shown.
+         * @description As the model reads them; rows too long for its context are counted, not shown.
          */
         get: operations["task_examples"];
         put?: never;
@@ -506,7 +506,7 @@ export interface paths {
         put?: never;
         /**
          * Tokens with true byte spans; needs no worker
-         * @description Special tokens written in the text are text; `bos` says whether one was added and whether the text spells one.
+         * @description Special tokens in the text are text; `bos`: whether one was added, whether the text spells one.
          */
         post: operations["tokenize"];
         delete?: never;
@@ -1137,7 +1137,7 @@ export interface components {
          * @description RFC 9457 problem details, with a remedy; also how a run records its error.
          * @example {
          *       "type": "about:blank",
-         *       "title": "Not found",
+         *       "title": "Not Found",
          *       "status": 404,
          *       "code": "unknown-model",
          *       "detail": "There is no model 'gpt9'.",
@@ -1191,7 +1191,7 @@ export interface components {
         };
         /**
          * ResultOut
-         * @description A run's result. The analysis' own arrays stand beside these names, as typed arrays: `g_plus`, `loss_zero`, ...
+         * @description A run's result. The analysis' arrays stand beside these names as typed arrays: `g_plus`, ...
          * @example {
          *       "analysis": "chg",
          *       "schema_version": 1,
@@ -1523,7 +1523,7 @@ export interface components {
             path: string;
             /**
              * Visibility
-             * @description private: only for readers who are signed in; unlisted: for whoever has the link; public: listed.
+             * @description private: for readers signed in; unlisted: for whoever has the link; public: listed.
              * @default unlisted
              * @enum {string}
              */
@@ -1894,7 +1894,7 @@ export interface components {
             targets: string;
             /**
              * Judged
-             * @description Right is: all target tokens the most likely ones, or the target likelier than the counterfactual.
+             * @description Right: all target tokens most likely, or the target likelier than the counterfactual.
              * @enum {string}
              */
             judged: "top" | "pair";

@@ -103,6 +103,7 @@ function TaskHead({ task, model }: { task: Task; model: string | null }) {
         <Fact label="Rows" value={task.n_rows === null ? "generated as needed" : count(task.n_rows)} />
         <Fact label="In-context examples" value={count(task.shots)} />
         <Fact label="What carries loss" value={task.targets} />
+        <Fact label="Right is" value={JUDGED[task.judged]} />
         {task.template && (
           <div>
             <dt>Template</dt>
@@ -152,6 +153,12 @@ function SourceText({ source, licence }: { source: string; licence: string }) {
   );
 }
 
+const JUDGED: Record<Task["judged"], string> = {
+  top: "every target token the most likely one",
+  each: "the share of target tokens that are the most likely ones",
+  pair: "the target likelier than the counterfactual",
+};
+
 const VERDICT: Record<NonNullable<TaskAccuracy["verdict"]>, string> = {
   can: "can do this task",
   weak: "is weak on this task",
@@ -163,14 +170,14 @@ function Accuracy({ task, model }: { task: string; model: string }) {
   useInterval(accuracy.reload, 2000, accuracy.data?.status === "computing");
   const { data, error } = accuracy;
   if (error) return <ProblemNote error={error} retry={accuracy.reload} />;
-  if (!data) return <div className="skeleton accuracy-skeleton" />;
+  const computing = data === undefined || data.status === "computing";
   return (
     <section
-      className={`card accuracy verdict-${data.verdict ?? "open"}`}
+      className={`card accuracy verdict-${data?.verdict ?? "open"}`}
       aria-label="The model without gates"
       aria-live="polite"
     >
-      {data.status === "done" ? (
+      {data?.status === "done" ? (
         <>
           <p>
             <strong>{data.verdict ? `${model} ${VERDICT[data.verdict]}` : `${model} without gates`}</strong>
@@ -184,9 +191,9 @@ function Accuracy({ task, model }: { task: string; model: string }) {
           </dl>
         </>
       ) : (
-        <p>{data.status === "computing" ? "Measuring how the model does without gates…" : "Not measured."}</p>
+        <p>{computing ? "Measuring how the model does without gates…" : "Not measured."}</p>
       )}
-      {data.detail && <p className="muted small">{data.detail}</p>}
+      {data?.detail && <p className="muted small">{data.detail}</p>}
     </section>
   );
 }
@@ -206,6 +213,7 @@ function Examples({ task, model, split }: { task: string; model: string; split: 
         <h2>Examples as the model reads them</h2>
         <span className="muted small">
           {plural(data.n_train, "training example")} · {count(data.n_test)} held out
+          {data.n_left_out > 0 && ` · ${count(data.n_left_out)} too long for the context, left out`}
         </span>
       </div>
       <p className="caption">
