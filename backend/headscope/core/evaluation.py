@@ -55,8 +55,8 @@ def evaluate(
     """Score examples under each set of gates, or ungated where there are none (one row then).
 
     Judged by ``top``, an answer is right where each target token is the most likely one, given those before
-    (teacher forcing); by ``each``, it is as right as the share of its target tokens that are: for long answers,
-    which are hardly ever right from end to end. By ``pair``, it is right where the target's summed
+    (teacher forcing); by ``each``, it is as right as the share of its target tokens that are: for long
+    answers, which are hardly ever right from end to end. By ``pair``, it is right where the target's summed
     log-probability exceeds the counterfactual's.
     Raises ``Invalid`` for examples that can't be scored.
     """

@@ -143,9 +143,9 @@ class Task(Protocol):
 
     @property
     def judged(self) -> Judged:
-        """How right an answer is: ``top``, all its tokens are the most likely ones of the vocabulary; ``each``,
-        the share of its tokens that are (long answers); ``pair``, it is more likely than the counterfactual
-        (many answers would be right)."""
+        """How right an answer is: ``top``, all its tokens are the most likely ones of the vocabulary;
+        ``each``, the share of its tokens that are (long answers); ``pair``, it is more likely than the
+        counterfactual (many answers would be right)."""
         ...
 
     @property
