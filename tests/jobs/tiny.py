@@ -1,4 +1,4 @@
-"""An analysis that takes as long as it is told, without a model; run as a program, a worker that computes it."""
+"""An analysis that takes as long as it is told, without a model; as a program, a worker that computes it."""
 
 from __future__ import annotations
 
@@ -83,6 +83,26 @@ class NoWeights:
     """A model for an analysis that looks at none."""
 
     info = MODEL
+    tokenizer: Any = None
+    device: Any = None
+    dtype: Any = None
+
+    def logits(self, tokens: Any) -> Any:
+        raise NotImplementedError
+
+    def logits_at(self, tokens: Any, where: Any) -> Any:
+        raise NotImplementedError
+
+    def gated(self, gates: Any) -> Any:
+        raise NotImplementedError
+
+    def captured(self, layers: tuple[int, ...], names: tuple[str, ...]) -> Any:
+        raise NotImplementedError
+
+
+class NoFolders:
+    def folder(self, name: str) -> Path:
+        raise NotImplementedError
 
 
 class NoModels:

@@ -131,7 +131,7 @@ class Computation:
 
         def checkpoint() -> None:
             self._pulse.check()
-            self._place.turn.let_pass()
+            self._place.turn.let_pass(self._pulse.check)
 
         return Context(self._model, self._task, self._kept, checkpoint, report)
 

@@ -16,7 +16,7 @@ from typing import Any
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Analysis, Progress
 from headscope.errors import Cancelled, HeadscopeError
-from headscope.jobs.computation import Workplace
+from headscope.jobs.computation import Models, Workplace
 from headscope.jobs.device import find_device
 from headscope.jobs.execution import carry_out
 from headscope.jobs.heart import Heart
@@ -33,23 +33,25 @@ _PATIENCE = 10.0
 def run_foreground(
     store: Store,
     run_id: str,
-    models: Folders,
+    folders: Folders,
     on_progress: Callable[[Progress], None] = lambda _: None,
     *,
     settings: Settings | None = None,
     analyses: Mapping[str, Analysis[Any]] = ANALYSES,
+    models: Models | None = None,
 ) -> None:
     """Compute a run that ``store.runs.create_or_get`` wrote down, or follow the one who does, to its end.
 
-    Ctrl-C cancels it and is raised again. Raises ``Cancelled`` where someone else cancelled it, and the run's
-    own error where it failed.
+    ``folders`` (the catalogue) says where models lie; ``models`` takes its place.
+    Ctrl-C cancels the run and is raised again. Raises ``Cancelled`` where someone else cancelled it, and the
+    run's own error where it failed.
     """
     settings = settings or Settings()
     device = find_device(settings.device)
     owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     place = Workplace(
         store, owner, analyses,
-        FromFolders(models, device.name),
+        models or FromFolders(folders, device.name),
         device, Turn(), settings.data_dir / "locks",
     )  # fmt: skip
     heart = Heart(store, owner, _PATIENCE, register=lambda: _register(store, place))

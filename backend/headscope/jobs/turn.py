@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -21,6 +21,7 @@ class Turn:
         self._prompts_waiting = 0
         self._jobs_waiting = 0
         self._jobs_taken = 0
+        self._job_holds = False
 
     @contextmanager
     def interactive(self) -> Iterator[None]:
@@ -33,18 +34,24 @@ class Turn:
 
     @contextmanager
     def job(self) -> Iterator[None]:
-        """Hold the device, behind all prompts that wait."""
-        self._take_as_job()
+        """Hold the device, behind all prompts that wait. One job a process."""
+        self._take_as_job(lambda: None)
         try:
             yield
         finally:
-            self._release()
+            if self._job_holds:
+                self._job_holds = False
+                self._release()
 
-    def let_pass(self) -> None:
-        """Called by the holder of ``job``: let the prompts that wait go first."""
+    def let_pass(self, check: Callable[[], None] = lambda: None) -> None:
+        """Called by the holder of ``job``: let the prompts that wait go first.
+
+        ``check`` is called while it waits, several times a second; what it raises ends the waiting.
+        """
         if self._prompts_waiting:
+            self._job_holds = False
             self._release()
-            self._take_as_job()
+            self._take_as_job(check)
 
     def alternate(self) -> None:
         """Called by the holder of ``interactive`` within longer work: let a waiting job do a step."""
@@ -61,14 +68,20 @@ class Turn:
             self._prompts_waiting -= 1
             self._busy = True
 
-    def _take_as_job(self) -> None:
+    def _take_as_job(self, check: Callable[[], None]) -> None:
         with self._changed:
             self._jobs_waiting += 1
-            self._changed.wait_for(lambda: not self._busy and not self._prompts_waiting)
-            self._jobs_waiting -= 1
+            try:
+                while not self._changed.wait_for(self._free_for_job, timeout=0.25):
+                    check()
+            finally:
+                self._jobs_waiting -= 1
             self._jobs_taken += 1
-            self._busy = True
+            self._busy = self._job_holds = True
             self._changed.notify_all()
+
+    def _free_for_job(self) -> bool:
+        return not self._busy and not self._prompts_waiting
 
     def _release(self) -> None:
         with self._changed:

@@ -34,7 +34,7 @@ INTERRUPTED: Mapping[str, Any] = {
 }
 
 
-class Superseded(Exception):  # noqa: N818 (an outcome, not a user's error)
+class Superseded(Exception):
     """The attempt is no longer this owner's: it was handed on, cancelled or deleted."""
 
 
