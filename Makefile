@@ -40,7 +40,7 @@ bench: .venv/installed-dev ## the measured promises: import and start time, quic
 	$(BIN)/pytest tests/bench -s -m bench
 
 figures: .venv/installed-dev ## redraw the figures that snapshot tests compare with
-	HEADSCOPE_UPDATE_GOLDEN=1 $(BIN)/pytest tests/figures
+	PYTHONPATH=tests $(BIN)/python tests/figures/snapshots.py && git diff --stat tests/golden
 
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit("Headscope needs Python 3.11 or later: make run PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'

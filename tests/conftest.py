@@ -9,12 +9,9 @@ from pathlib import Path
 # Before anything imports transformer-lens: nothing may phone home, and no test may need a hub.
 os.environ.update(WANDB_MODE="disabled", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
 
-from jaxtyping import install_import_hook
+from services.shapes import check_shapes
 
-import services.shapes  # noqa: F401  the hook below looks the checker up as an attribute of its package
-
-# Before anything imports these: shapes and types in their signatures are checked at every call.
-install_import_hook(["headscope.core", "headscope.analyses"], "services.shapes.typechecker")
+check_shapes()
 
 import pytest
 
