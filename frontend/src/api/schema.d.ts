@@ -1894,10 +1894,10 @@ export interface components {
             targets: string;
             /**
              * Judged
-             * @description Right: all target tokens most likely, or the target likelier than the counterfactual.
+             * @description Right where all target tokens are the most likely ones (top), by the share that are (each), or where the target is likelier than the counterfactual (pair).
              * @enum {string}
              */
-            judged: "top" | "pair";
+            judged: "top" | "each" | "pair";
         };
         /**
          * ThemeOut
