@@ -127,6 +127,7 @@ class Tokenizer:
         Raises Invalid for lone surrogates, and for characters that the vocabulary has no token for.
         """
         utf8 = _utf8(text)
+        self._check_alphabet(text)
         encoding = self._engine.encode(text, add_special_tokens=False)
         ids = encoding.ids
         lengths = self._lengths(ids, utf8)
@@ -185,6 +186,15 @@ class Tokenizer:
             return all(self._engine.token_to_id(c) is not None for c in _byte_alphabet())
         return all(self._engine.token_to_id(f"<0x{b:02X}>") is not None for b in range(256))
 
+    def _check_alphabet(self, text: str) -> None:
+        """Byte-level BPE without all 256 bytes drops the others in silence, in the middle of characters too."""
+        if self._kind != "byte-level" or self._complete:
+            return
+        letter = {byte: character for character, byte in _byte_alphabet().items()}
+        for character in text:
+            if any(self._engine.token_to_id(letter[byte]) is None for byte in character.encode()):
+                raise _unencodable(character)
+
     def _lengths(self, ids: Sequence[int], utf8: bytes) -> list[int] | None:
         """Bytes per token where the pieces spell the text, else None."""
         pieces = [self.decode_bytes(i) for i in ids]
@@ -200,7 +210,7 @@ class Tokenizer:
     def _lengths_by_offset(
         self, ids: Sequence[int], offsets: Sequence[tuple[int, int]], text: str
     ) -> list[int]:
-        """Bytes per token from character offsets; tokens that share characters cut them by piece length."""
+        """Bytes per token by character offsets; tokens that share characters cut them by piece length."""
         at = [0]
         for character in text:
             at.append(at[-1] + len(character.encode()))
