@@ -187,7 +187,7 @@ class Tokenizer:
         return all(self._engine.token_to_id(f"<0x{b:02X}>") is not None for b in range(256))
 
     def _check_alphabet(self, text: str) -> None:
-        """Byte-level BPE without all 256 bytes drops the others in silence, in the middle of characters too."""
+        """Byte-level BPE without all 256 bytes drops the others in silence, even inside a character."""
         if self._kind != "byte-level" or self._complete:
             return
         letter = {byte: character for character, byte in _byte_alphabet().items()}
