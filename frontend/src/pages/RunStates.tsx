@@ -6,6 +6,7 @@ import { type ApiError, asApiError } from "../api/errors";
 import type { Progress, Run } from "../api/types";
 import { count, duration, measured, progress as percentDone } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
+import { Words } from "../parts/Words";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW } from "../url/view";
 
@@ -121,7 +122,7 @@ function Moving({ run }: { run: Run }) {
       </h2>
       {run.notice && (
         <p className="notice" role="alert">
-          {run.notice}
+          <Words text={run.notice} />
         </p>
       )}
       <ProgressBar fraction={run.notice ? 0 : (progress?.fraction ?? null)} label="Progress of the run" />

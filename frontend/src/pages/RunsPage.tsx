@@ -7,6 +7,7 @@ import { FINAL, type Model, type Run, type RunStatus } from "../api/types";
 import { duration, moment, plural, progress } from "../format/numbers";
 import { Confirm } from "../parts/Dialog";
 import { ProblemNote } from "../parts/ProblemNote";
+import { Words } from "../parts/Words";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW, type Place } from "../url/view";
 import { Headline } from "./Maps";
@@ -175,7 +176,11 @@ function RunRow({ run, model, reload }: RunRowProps) {
             {run.progress.seconds_left !== null && ` · ${duration(run.progress.seconds_left)} left`}
           </span>
         )}
-        {run.notice && !over && <span className="notice small">{run.notice}</span>}
+        {run.notice && !over && (
+          <span className="notice small">
+            <Words text={run.notice} />
+          </span>
+        )}
         {run.status === "failed" && run.error && <span className="muted small">{run.error.detail}</span>}
       </div>
       <div className="run-row-actions">

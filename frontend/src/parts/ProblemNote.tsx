@@ -1,5 +1,6 @@
 import type { ApiError } from "../api/errors";
 import type { Problem } from "../api/types";
+import { Words } from "./Words";
 
 interface ProblemNoteProps {
   error?: ApiError;
@@ -18,8 +19,14 @@ export function ProblemNote({
   if (!problem) return null;
   return (
     <div className="problem" role="alert">
-      <p className="problem-detail">{problem.detail}</p>
-      {problem.remedy && <p className="problem-remedy">{problem.remedy}</p>}
+      <p className="problem-detail">
+        <Words text={problem.detail} />
+      </p>
+      {problem.remedy && (
+        <p className="problem-remedy">
+          <Words text={problem.remedy} />
+        </p>
+      )}
       {retry && (
         <button type="button" className="button" onClick={retry}>
           {retryLabel}

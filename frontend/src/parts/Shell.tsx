@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { api } from "../api/client";
 import { useConnection } from "../api/connection";
 import { useInterval } from "../api/resource";
@@ -27,6 +27,7 @@ const THEME_TEXT = { system: "As the system", light: "Light", dark: "Dark" } as 
 export function Shell({ children }: { children: ReactNode }) {
   const place = usePlace();
   const subject = useSubject();
+  const main = useFocusOnNewPage(place.page);
   return (
     <>
       <a className="skip" href="#main">
@@ -47,15 +48,26 @@ export function Shell({ children }: { children: ReactNode }) {
         <div className="top-tools">
           <ThemeMenu />
           {subject?.run.status === "done" && <ExportMenu subject={subject} />}
-          {subject && subject.share === null && <ShareButton subject={subject} />}
+          {subject?.run.status === "done" && subject.share === null && <ShareButton subject={subject} />}
         </div>
       </header>
       <Offline />
-      <main id="main" tabIndex={-1}>
+      <main id="main" tabIndex={-1} ref={main}>
         {children}
       </main>
     </>
   );
+}
+
+/** Another page takes the focus, as a page that a browser loads does; the first one leaves it alone. */
+function useFocusOnNewPage(page: Place["page"]) {
+  const main = useRef<HTMLElement>(null);
+  const last = useRef(page);
+  useEffect(() => {
+    if (last.current !== page) main.current?.focus({ preventScroll: true });
+    last.current = page;
+  }, [page]);
+  return main;
 }
 
 function ThemeMenu() {
