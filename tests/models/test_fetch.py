@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -130,11 +129,14 @@ def test_a_killed_fetch_leaves_nothing_that_counts(tmp_path: Path) -> None:
     catalogue = Catalogue(Settings(data_dir=tmp_path / "data"))
     assert [entry.name for entry in catalogue.all()] == ["headscope-2l", NAME]
     assert not catalogue.get(NAME).ready
-    (left,) = _models(tmp_path)
-    long_ago = time.time() - 10 * 3600
-    os.utime(to.parent / left, (long_ago, long_ago))
-    with fetch._in_place(to, 0):
-        pass
+    assert len(_models(tmp_path)) == 1
+    with fetch._in_place(to, 0) as ours:
+        assert _models(tmp_path) == [ours.name]
+        sweep = (
+            "import sys, pathlib; from headscope.models import fetch; fetch._sweep(pathlib.Path(sys.argv[1]))"
+        )
+        subprocess.run([sys.executable, "-c", sweep, str(ours.parent)], check=True, env=env)
+        assert _models(tmp_path) == [ours.name], "a fetch that runs was swept away"
     assert _models(tmp_path) == []
 
 

