@@ -108,7 +108,7 @@ def request_for(run_id: str, result: Result, **changes: Any) -> Request:
         "task_title": "Induction",
         "task_hash": "h1",
         "preset": "quick",
-        "params": {"seeds": len(result.seeds), "clip": 1.0},
+        "params": {"seeds": len(result.seeds), "clip": 2.0},
         "seeds": tuple(result.seeds),
     }
     return Request(**{**values, **changes})

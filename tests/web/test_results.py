@@ -22,7 +22,7 @@ def test_a_finished_run(client: TestClient, rows: Rows) -> None:
     assert run["attempts"][0]["number"] == 1
     assert run["notice"] is None
     assert (
-        run["reproduce"] == "headscope run chg --model tiny --task induction --param seeds=3 --param clip=1.0"
+        run["reproduce"] == "headscope run chg --model tiny --task induction --preset quick --param clip=2.0"
     )
 
 

@@ -108,6 +108,12 @@ def resolve(
     )
 
 
+def spoken(analysis: str, preset: str | None, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that a command must name: those that differ from what the preset alone gives today."""
+    given = parse_params(find(analysis), preset, {}).model_dump(mode="json")
+    return {name: value for name, value in params.items() if given.get(name) != value}
+
+
 def run_id(identity: Mapping[str, Any]) -> str:
     """First 20 hexadecimal digits of the SHA-256 of canonical JSON."""
     canonical = json.dumps(

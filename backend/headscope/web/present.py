@@ -9,6 +9,8 @@ from typing import Any, cast
 
 from sqlalchemy.orm import Session
 
+from headscope.analyses import ANALYSES
+from headscope.analyses.request import spoken
 from headscope.core.tokens import Token
 from headscope.jobs.client import notice
 from headscope.models.catalogue import Catalogue, ModelEntry
@@ -91,11 +93,15 @@ def _notice(session: Session, run: Run) -> str | None:
 
 
 def reproduce_command(run: Run) -> str:
-    """The command line that asks for the same run: all parameters said, whatever presets become."""
+    """The command line that asks for the same run: its preset, and every parameter that differs from it."""
     words = ["headscope", "run", run.analysis, "--model", run.model]
     if run.task is not None:
         words += ["--task", run.task]
-    for name, value in run.params.items():
+    known = ANALYSES.get(run.analysis)
+    preset = run.preset if known and run.preset in known.presets else None
+    if preset is not None:
+        words += ["--preset", preset]
+    for name, value in (spoken(run.analysis, preset, run.params) if known else run.params).items():
         words += ["--param", f"{name}={json.dumps(value)}"]
     return shlex.join(words)
 

@@ -165,21 +165,23 @@ def heldout(result: Result, view: View) -> Figure:
     layout = {
         "height": 260,
         "xaxis": {
-            "domain": [0, 0.47],
-            "range": [0, 102],
+            "domain": [0, 0.45],
+            "range": [0, 108],
+            "tickvals": [0, 50, 100],
             "showgrid": True,
             "title": {"text": "accuracy, %"},
         },
         "xaxis2": {
-            "domain": [0.53, 1],
+            "domain": [0.55, 1],
             "anchor": "y",
             "showgrid": True,
-            "nticks": 5,
+            "nticks": 4,
+            "tickangle": 0,
             "range": [low - pad, high + pad],
-            "title": {"text": "log-probability of the target, nats"},
+            "title": {"text": "log-probability, nats"},
         },
         "yaxis": {**lanes, "ticklen": 6, "ticks": "outside", "tickcolor": "rgba(0,0,0,0)"},
-        "margin": {"l": 150, "r": 16, "t": 12, "b": 44},
+        "margin": {"l": 118, "r": 16, "t": 12, "b": 44},
     }
     held = f"{n_test} examples the fit never saw" if n_test else "examples the fit never saw"
     reading = f"On {held}: each dot is a seed, the bar their mean. Right is better in both."
