@@ -104,7 +104,7 @@ def test_without_a_worker_nothing_waits(client: TestClient) -> None:
     accuracy = client.get("/api/v1/tasks/induction/accuracy?model=headscope-2l").json()
     assert (accuracy["status"], accuracy["accuracy"]) == ("unavailable", None)
     assert accuracy["detail"]
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 30, "a worker is given 90 s to answer; one that is dead, none"
 
 
 def test_a_worker_that_is_gone_is_said_at_once(client: TestClient, store: Store) -> None:

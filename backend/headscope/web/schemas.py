@@ -108,7 +108,7 @@ class TaskOut(Schema):
     shots: int
     targets: str = Field(description="What carries loss, in words.")
     judged: Literal["top", "each", "pair"] = Field(
-        description="Right where all target tokens are the most likely ones (top), by the share that are (each), "
+        description="Right where all target tokens are most likely (top), by the share that are (each), "
         "or where the target is likelier than the counterfactual (pair)."
     )
 
