@@ -13,10 +13,10 @@ from headscope.core.model import HeadModel, ModelInfo
 from headscope.errors import HeadscopeError
 from headscope.jobs.problem import problem_of
 from headscope.jobs.turn import Turn
+from headscope.messages import TaskAccuracyOut
 from headscope.store import evaluations
 from headscope.store.session import Store
 from headscope.tasks.task import Task
-from headscope.web.schemas import TaskAccuracyOut
 from headscope.worker.client import no_accuracy
 from headscope.worker.resident import Resident
 

@@ -14,11 +14,11 @@ from pydantic import BaseModel
 from headscope.core.model import HeadModel
 from headscope.errors import Forbidden, HeadscopeError
 from headscope.jobs.problem import problem_of
+from headscope.messages import GatesIn, GatesOut, PatternsIn, PatternsOut, TaskAccuracyOut
 from headscope.models.catalogue import Catalogue
 from headscope.store.session import Store
 from headscope.store.tasks import load_user_tasks
 from headscope.tasks.catalogue import TaskCatalogue
-from headscope.web.schemas import GatesIn, GatesOut, PatternsIn, PatternsOut, TaskAccuracyOut
 from headscope.worker import lab
 from headscope.worker.accuracy import Accuracies
 from headscope.worker.resident import Resident

@@ -21,11 +21,11 @@ from headscope.errors import (
     TooLarge,
     Unavailable,
 )
+from headscope.messages import GatesIn, GatesOut, PatternsIn, PatternsOut, TaskAccuracyOut
 from headscope.store import evaluations, workers
 from headscope.store.session import Store
 from headscope.store.workers import WorkerView
 from headscope.tasks.task import Task
-from headscope.web.schemas import GatesIn, GatesOut, PatternsIn, PatternsOut, TaskAccuracyOut
 
 Out = TypeVar("Out", bound=BaseModel)
 
@@ -114,7 +114,7 @@ def _read(answer: httpx.Response, out: type[Out]) -> Out:
         if answer.is_success:
             return out.model_validate_json(answer.content)
         said = answer.json()
-        raise _ERRORS.get(answer.status_code, Unavailable)(said["message"], said["remedy"], code=said["code"])
+        raise _ERRORS.get(answer.status_code, Unavailable)(said["detail"], said["remedy"], code=said["code"])
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise Unavailable(
             f"The worker gave an answer that can't be read (HTTP {answer.status_code}).",

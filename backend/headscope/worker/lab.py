@@ -11,7 +11,7 @@ from headscope.core.arrays import decode, encode
 from headscope.core.model import HeadModel
 from headscope.core.tokens import Token
 from headscope.errors import Invalid, TooLarge
-from headscope.web.schemas import GatesIn, GatesOut, LabIn, NextToken, PatternsIn, PatternsOut, TokenOut
+from headscope.messages import GatesIn, GatesOut, LabIn, NextToken, PatternsIn, PatternsOut, TokenOut
 
 if TYPE_CHECKING:
     import torch
