@@ -25,7 +25,7 @@ export function ShareButton({ subject }: { subject: Subject }) {
 type Visibility = Share["visibility"];
 
 const WHO: Record<Visibility, string> = {
-  unlisted: "Anyone with the link",
+  unlisted: "Anyone who gets it",
   public: "Anyone, and listed",
   private: "Only people who are signed in",
 };
