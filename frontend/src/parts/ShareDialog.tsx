@@ -46,8 +46,9 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
   const [busy, setBusy] = useState(false);
   const existing = useResource("shares", (signal) => api.shares(signal));
   const mine =
-    existing.data?.filter((share) => share.run_ids.includes(subject.run.id) && share.token !== made?.token) ??
-    [];
+    existing.data?.filter(
+      (share) => !share.revoked_at && share.run_ids.includes(subject.run.id) && share.token !== made?.token,
+    ) ?? [];
 
   const create = async (event: FormEvent) => {
     event.preventDefault();
