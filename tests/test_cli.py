@@ -20,7 +20,8 @@ from typer.testing import CliRunner, Result
 from headscope.cli import app
 from services.server import Server
 
-TINY = ("--param", "steps=3", "--param", "seeds=1", "--param", "batch_size=4")
+SMALL = ("steps=3", "seeds=1", "batch_size=4", "n_train=16", "n_test=8")
+TINY = tuple(word for setting in SMALL for word in ("--param", setting))
 
 
 class Shell:
@@ -194,7 +195,7 @@ def test_ctrl_c_cancels_and_the_same_command_goes_on(shell: Shell) -> None:
         running.send_signal(signal.SIGINT)
         asked = time.monotonic()
         _, said = running.communicate(timeout=20)
-        assert time.monotonic() - asked < 5.0
+        assert time.monotonic() - asked < 10.0  # within two, and the end of a process that holds PyTorch
     finally:
         running.kill()
     assert running.returncode == 130
