@@ -8,7 +8,7 @@ import { useDeclareSubject } from "../parts/subject";
 import { go } from "../url/navigation";
 import { DEFAULT_VIEW, type Place, type View } from "../url/view";
 import { AtlasEmpty } from "./AtlasEmpty";
-import { chosenPair, mapOf, type Pair } from "./atlas";
+import { anyPair, chosenPair, mapOf, type Pair } from "./atlas";
 import { Maps } from "./Maps";
 import { RunBody } from "./RunBody";
 import { RunSkeleton } from "./RunSkeleton";
@@ -20,10 +20,20 @@ export function AtlasPage({ place }: { place: Extract<Place, { page: "atlas" }> 
     api.runs({ status: "done", analysis: "chg", limit: 500 }, signal),
   );
   const error = models.error ?? tasks.error ?? runs.error;
-  if (models.data && tasks.data && runs.data) {
-    const pair = chosenPair(place, models.data, tasks.data, runs.data.runs);
+  // The map needs the runs alone; the names of models and tasks fill in when they come.
+  const named = runs.data && chosenPair(place, runs.data.runs);
+  if (runs.data && (named || (models.data && tasks.data))) {
+    const [known, asked] = [models.data ?? [], tasks.data ?? []];
+    const pair = named ?? anyPair(place, known, asked);
     return pair ? (
-      <Atlas place={place} pair={pair} models={models.data} tasks={tasks.data} runs={runs.data.runs} />
+      <Atlas
+        place={place}
+        pair={pair}
+        models={known}
+        tasks={asked}
+        runs={runs.data.runs}
+        settled={models.data !== undefined}
+      />
     ) : (
       <div className="page narrow">
         <h1>Nothing to show yet</h1>
@@ -41,9 +51,11 @@ interface AtlasProps {
   models: Model[];
   tasks: Task[];
   runs: Run[];
+  /** The models are known: what isn't among them doesn't exist. */
+  settled: boolean;
 }
 
-function Atlas({ place, pair, models, tasks, runs }: AtlasProps) {
+function Atlas({ place, pair, models, tasks, runs, settled }: AtlasProps) {
   const { model, task } = pair;
   const listed = mapOf(pair, runs);
   const live = useRun(listed?.id ?? null);
@@ -58,7 +70,7 @@ function Atlas({ place, pair, models, tasks, runs }: AtlasProps) {
     go({ page: "atlas", model, task, ...next, view: { ...view, head: null, passport: false } });
   useDeclareSubject(run, view, null, run ? `/runs/${run.id}` : "/");
   const modelTitle = models.find(({ name }) => name === model)?.title ?? model;
-  const taskTitle = tasks.find(({ name }) => name === task)?.title ?? task;
+  const taskTitle = tasks.find(({ name }) => name === task)?.title ?? run?.task_title ?? task;
   useEffect(() => {
     document.title = `${modelTitle} on ${taskTitle} · Headscope`;
   }, [modelTitle, taskTitle]);
@@ -69,6 +81,7 @@ function Atlas({ place, pair, models, tasks, runs }: AtlasProps) {
         <Picker
           label="Model"
           value={model}
+          title={modelTitle}
           options={models.map(({ name, title }) => ({
             name,
             title,
@@ -80,6 +93,7 @@ function Atlas({ place, pair, models, tasks, runs }: AtlasProps) {
         <Picker
           label="Task"
           value={task}
+          title={taskTitle}
           options={tasks.map(({ name, title }) => ({
             name,
             title,
@@ -90,8 +104,10 @@ function Atlas({ place, pair, models, tasks, runs }: AtlasProps) {
       </h1>
       {run ? (
         <RunBody key={run.id} run={run} view={view} onView={onView} share={null} onRun={live.set} />
-      ) : (
+      ) : settled ? (
         <AtlasEmpty model={models.find(({ name }) => name === model)} pair={pair} />
+      ) : (
+        <div className="skeleton grid-skeleton" role="status" aria-label="Loading" />
       )}
       <Maps
         runs={runs}
@@ -106,24 +122,25 @@ function Atlas({ place, pair, models, tasks, runs }: AtlasProps) {
 interface PickerProps {
   label: string;
   value: string;
+  title: string;
   options: { name: string; title: string; has: boolean }[];
   onPick: (name: string) => void;
 }
 
 /** A word of the title that is a choice. */
-function Picker({ label, value, options, onPick }: PickerProps) {
+function Picker({ label, value, title, options, onPick }: PickerProps) {
   const known = options.some(({ name }) => name === value);
   const group = (has: boolean) => options.filter((option) => option.has === has);
   const list = (some: typeof options) =>
-    some.map(({ name, title }) => (
-      <option key={name} value={name}>
-        {title}
+    some.map((option) => (
+      <option key={option.name} value={option.name}>
+        {option.title}
       </option>
     ));
   return (
     <span className="picker">
       <select aria-label={label} value={value} onChange={(event) => onPick(event.target.value)}>
-        {!known && <option value={value}>{value}</option>}
+        {!known && <option value={value}>{title}</option>}
         <optgroup label="With a map">{list(group(true))}</optgroup>
         {group(false).length > 0 && <optgroup label="Not computed yet">{list(group(false))}</optgroup>}
       </select>
