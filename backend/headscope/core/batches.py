@@ -1,8 +1,8 @@
 """Examples cut into micro-batches of bounded work.
 
 1. Rows (an example and whose gates it runs under) are sorted by length, longest first.
-2. They are cut where the work of a forward pass would exceed a budget in FLOP. The budget is a number and
-   never a clock, so that the same request is summed in the same order on a slow and on a fast day.
+2. They are cut where the work of a forward pass would exceed a budget of FLOP and bytes. The budget is a
+   number and never a clock, so that the same request is summed in the same order on a slow and on a fast day.
 3. What still differs in length within a piece is padded on the right: attention is causal, so no real
    position sees the padding, and no target lies on it. Padded equals unpadded.
 """
@@ -17,7 +17,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from jaxtyping import Float, Int
 
-from headscope.core.cost import ACCELERATOR_BUDGET, CPU_BUDGET, forward_flop
+from headscope.core.cost import ACCELERATOR_BUDGET, CPU_BUDGET, Budget
 from headscope.core.model import ModelInfo
 from headscope.errors import Invalid
 
@@ -78,25 +78,25 @@ def check_examples(examples: Sequence[Scored], n_ctx: int, split: str) -> None:
             )
 
 
-def budget_for(device: torch.device) -> float:
-    """FLOP that one forward of a micro-batch may cost on this kind of device."""
+def budget_for(device: torch.device) -> Budget:
+    """What one forward pass of a micro-batch may cost on this kind of device."""
     return CPU_BUDGET if device.type == "cpu" else ACCELERATOR_BUDGET
 
 
 def micro_batches(
-    rows: Sequence[tuple[int, int]], examples: Sequence[Scored], info: ModelInfo, budget: float
+    rows: Sequence[tuple[int, int]], examples: Sequence[Scored], info: ModelInfo, budget: Budget
 ) -> list[MicroBatch]:
-    """Cut (owner, example index) rows into pieces of similar length and at most ``budget`` FLOP a forward.
+    """Cut (owner, example index) rows into pieces of similar length and at most ``budget`` a forward pass.
 
     A single row is never cut, even where it costs more.
     """
     ordered = sorted(rows, key=lambda row: -len(examples[row[1]].tokens))
-    costs = [forward_flop(info, len(examples[i].tokens), len(examples[i].targets)) for _, i in ordered]
-    share = sum(costs) / max(1, math.ceil(sum(costs) / budget))
+    costs = [budget.share(info, len(examples[i].tokens), len(examples[i].targets)) for _, i in ordered]
+    share = sum(costs) / max(1, math.ceil(sum(costs)))
     pieces: list[list[tuple[int, int]]] = []
     filled = math.inf
     for row, cost in zip(ordered, costs, strict=True):
-        if filled + cost > budget or filled >= share:
+        if filled + cost > 1 or filled >= share:
             pieces.append([])
             filled = 0.0
         pieces[-1].append(row)

@@ -11,13 +11,14 @@ its arithmetic.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from headscope.analyses.base import Estimate
 from headscope.analyses.chg.plan import NOMINAL_TOKENS
 from headscope.analyses.chg.schema import ChgParams
-from headscope.core.cost import CPU_BUDGET, forward_flop
+from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop
 from headscope.core.model import ModelInfo
 from headscope.core.tokens import Tokenizer
 from headscope.tasks.task import Task
@@ -29,11 +30,9 @@ LAYER_OVERHEAD = 0.5e-3
 """Seconds a layer and pass, beside the arithmetic."""
 
 _LOAD_SECONDS = 6.0
-_BYTES = {"float32": 4, "bfloat16": 2, "float64": 8}
 _SLOWER = {"float32": 1.0, "bfloat16": 1.0, "float64": 2.0}
 _SAMPLED = 64
-_BASE_BYTES = 600 * 2**20
-_ACTIVATIONS = 40
+_PROGRAM_BYTES = 600 * 2**20
 
 
 def estimate(
@@ -49,6 +48,8 @@ def estimate(
 
     Raises ``Invalid`` where the tokenizer finds that the task gives no usable examples.
     """
+    model = replace(model, dtype=params.dtype)
+    weights = model.n_params * ELEMENT_BYTES[model.dtype]
     tokens, targets, basis = _lengths(params, model, task, tokenizer)
     n_train, n_test = task.sizes(seed=params.split_seed) if task is not None else (params.batch_size, 256)
     batch = min(params.batch_size, n_train, params.n_train or n_train)
@@ -57,12 +58,14 @@ def estimate(
     per_update = params.seeds * batch * forward
     held_out = scored * (1 + 3 * params.seeds) * forward
     flop = 3 * params.steps * 2 * per_update + held_out
-    passes = 3 * params.steps * 2 * math.ceil(per_update / CPU_BUDGET) + math.ceil(held_out / CPU_BUDGET)
+    both_ways = 2 * math.ceil(per_update / CPU_BUDGET.flop)
+    passes = 3 * params.steps * both_ways + math.ceil(held_out / CPU_BUDGET.flop)
     speed = throughput or CPU_THROUGHPUT / _SLOWER[params.dtype]
     seconds = _LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD
+    rows = max(1.0, min(per_update, CPU_BUDGET.flop) / forward)
     return Estimate(
         seconds=seconds,
-        peak_bytes=_peak_bytes(params, model, tokens, min(per_update, CPU_BUDGET) / forward),
+        peak_bytes=int(_PROGRAM_BYTES + weights + rows * activation_bytes(model, tokens, targets)),
         basis=f"{flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s; {basis}",
     )
 
@@ -83,11 +86,3 @@ def _lengths(
     tokens = float(np.mean([len(example.tokens) for example in sample]))
     targets = float(np.mean([len(example.targets) for example in sample]))
     return tokens, targets, f"examples of {tokens:.0f} tokens"
-
-
-def _peak_bytes(params: ChgParams, model: ModelInfo, tokens: float, rows: float) -> int:
-    """The program, the weights, and what a micro-batch's backward keeps: forty widths a token and layer."""
-    size = _BYTES[params.dtype]
-    per_token = _ACTIVATIONS * model.n_layers * model.d_model * size
-    read = max(rows, 1.0) * (tokens * per_token + 3 * 4 * model.d_vocab)
-    return int(_BASE_BYTES + model.n_params * size + read)
