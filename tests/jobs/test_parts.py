@@ -65,11 +65,16 @@ def test_a_job_that_lets_prompts_pass_can_still_be_cancelled() -> None:
             raise Cancelled("stop", "")
 
     thread = threading.Thread(target=prompt)
-    with pytest.raises(Cancelled), turn.job():
-        thread.start()
-        while True:
-            turn.let_pass(check)
-            time.sleep(0.01)
+
+    def job() -> None:
+        with turn.job():
+            thread.start()
+            while True:
+                turn.let_pass(check)
+                time.sleep(0.01)
+
+    with pytest.raises(Cancelled):
+        job()
     assert thread.is_alive()
     stop.set()
     thread.join(5)

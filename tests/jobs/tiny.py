@@ -86,6 +86,7 @@ class NoWeights:
     tokenizer: Any = None
     device: Any = None
     dtype: Any = None
+    attention = "sdpa"
 
     def logits(self, tokens: Any) -> Any:
         raise NotImplementedError

@@ -33,8 +33,8 @@ def request_for() -> Callable[..., Request]:
     def make(run_id: str = "a" * 20, **changes: Any) -> Request:
         values: dict[str, Any] = {
             "id": run_id, "analysis": "chg", "version": 1, "title": "Causal head gating", "model": MODEL,
-            "attention": "sdpa", "task": "induction", "task_title": "Induction", "task_hash": "h1", "preset": "quick",
-            "params": {"seeds": 2}, "seeds": (0, 1),
+            "attention": "sdpa", "task": "induction", "task_title": "Induction", "task_hash": "h1",
+            "preset": "quick", "params": {"seeds": 2}, "seeds": (0, 1),
         }  # fmt: skip
         return Request(**{**values, **changes})
 

@@ -73,9 +73,10 @@ def test_a_result_survives_and_never_changes(store: Store, request_for: Make) ->
     with store.session() as session:
         kept = runs.result(session, request_for().id)
     np.testing.assert_array_equal(kept.arrays["g_plus"], gates)
-    with store.session() as session, pytest.raises(Superseded):
-        other = result_with(GATES)
-        attempts.finish(session, request_for().id, attempt, "w1", other.to_json(), other.arrays, {})
+    with pytest.raises(Superseded):
+        finish(store, request_for(), attempt, GATES)
+    with store.session() as session:
+        np.testing.assert_array_equal(runs.result(session, request_for().id).arrays["g_plus"], gates)
 
 
 def test_reproducing_adds_an_attempt_with_its_drift_and_leaves_the_result(

@@ -42,15 +42,20 @@ def test_the_scripts_make_what_the_classes_say(store: Store) -> None:
         assert compare_metadata(context, Base.metadata) == []
 
 
+MIGRATE = """
+import sys
+from headscope.settings import Settings
+from headscope.store import migrate
+settings = Settings.model_validate_json(sys.argv[1])
+sys.stdin.readline()
+migrate.upgrade(settings)
+"""
+
+
 def test_two_processes_may_migrate_at_once(settings: Settings) -> None:
-    program = (
-        "import sys; from pathlib import Path; from headscope.settings import Settings; from headscope.store import"
-        " migrate; sys.stdin.readline(); migrate.upgrade(Settings(data_dir=Path(sys.argv[1]),"
-        " database_url=sys.argv[2]))"
-    )
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", program, str(settings.data_dir), settings.url],
+            [sys.executable, "-c", MIGRATE, settings.model_dump_json()],
             stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"PYTHONPATH": str(_backend())},
         )
         for _ in range(2)

@@ -78,6 +78,7 @@ class Computation:
         self._place, self._run, self._number, self._pulse = place, run, number, pulse
         self._kept = KeptPieces(place.store, {})
         self._held = ExitStack()
+        self._done = 0.0
 
     def __enter__(self) -> Computation:
         return self
@@ -124,10 +125,11 @@ class Computation:
 
     def _context(self, plan: Sequence[Piece], index: int) -> Context:
         weights = [float(getattr(piece, "weight", 1.0)) for piece in plan]
-        before, mine, total = sum(weights[:index]), weights[index], sum(weights)
+        self._done, mine = sum(weights[:index]) / sum(weights), weights[index] / sum(weights)
+        before = self._done
 
         def report(progress: Progress) -> None:
-            self._pulse.report(replace(progress, fraction=(before + mine * progress.fraction) / total))
+            self._pulse.report(replace(progress, fraction=before + mine * progress.fraction))
 
         def checkpoint() -> None:
             self._pulse.check()
@@ -187,8 +189,13 @@ class Computation:
 
     @cached_property
     def _model(self) -> HeadModel:
-        wait_for_device(self._place, self._pulse, self._held)
-        self._pulse.report(Progress("loading the model", "", 0, 1))
+        wait_for_device(
+            self._place,
+            self._pulse,
+            self._held,
+            Progress(f"waiting for {self._place.device.title}", "", 0, 1, fraction=self._done),
+        )
+        self._pulse.say(Progress("loading the model", "", 0, 1, fraction=self._done))
         model = self._held.enter_context(
             self._place.models.model(self._run.model, dtype=self._info.dtype, attention=self._run.attention)
         )
@@ -234,8 +241,8 @@ def guarded(work: Callable[[], Answer]) -> Answer:
         return {"ended": "failed", "problem": problem}
 
 
-def wait_for_device(place: Workplace, pulse: Pulse, held: ExitStack) -> None:
-    """Take the device's lock, however long its holder computes; raises ``Cancelled`` in between.
+def wait_for_device(place: Workplace, pulse: Pulse, held: ExitStack, waiting: Progress) -> None:
+    """Take the device's lock, however long its holder computes, saying so; raises ``Cancelled`` in between.
 
     A holder that is declared dead but lives on, because it is stopped, is not waited for.
     """
@@ -245,7 +252,7 @@ def wait_for_device(place: Workplace, pulse: Pulse, held: ExitStack) -> None:
             log.warning("%s is held by %s, which is dead: going on without", lock.path.name, lock.note())
             return
         pulse.check()
-        pulse.report(Progress(f"waiting for {place.device.title}", "", 0, 1))
+        pulse.say(waiting)
         time.sleep(0.2)
     held.callback(lock.release)
 

@@ -64,8 +64,12 @@ class Pulse:
 
     def report(self, progress: Progress) -> None:
         """Leave progress of the whole run (``fraction``); its remaining seconds are measured here."""
-        self._latest = replace(progress, seconds_left=self._pace.seconds_left(progress.fraction))
-        self._on_progress(self._latest)
+        self.say(replace(progress, seconds_left=self._pace.seconds_left(progress.fraction)))
+
+    def say(self, progress: Progress) -> None:
+        """Leave a word about waiting or loading, which is no part of the pace."""
+        self._latest = progress
+        self._on_progress(progress)
 
     def _beat(self) -> None:
         while not self._stop.wait(LOOK_EVERY):

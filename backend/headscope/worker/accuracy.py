@@ -61,7 +61,7 @@ class Accuracies:
     def _compute(self, key: tuple[str, str, str, str], info: ModelInfo, task: Task) -> None:
         try:
             with (
-                self.resident.model(info.name, dtype="float32", attention="eager") as model,
+                self.resident.model(info.name, dtype="float32", attention="sdpa") as model,
                 self.turn.interactive(),
             ):
                 found = evaluate_task(model, task, self.turn.alternate)

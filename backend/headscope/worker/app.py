@@ -36,10 +36,10 @@ class Desk:
 
     @contextmanager
     def model(self, name: str) -> Iterator[HeadModel]:
-        """The model with readable patterns, and the device, between two micro-batches of a job."""
+        """The model and the device, between two micro-batches of a job."""
         self.catalogue.folder(name)  # an unknown or unfetched model is refused before anything waits
         with (
-            self.resident.model(name, dtype="float32", attention="eager") as model,
+            self.resident.model(name, dtype="float32", attention="sdpa") as model,
             self.accuracies.turn.interactive(),
         ):
             yield model

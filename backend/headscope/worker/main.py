@@ -95,6 +95,7 @@ class Worker:
             self._store, self._name, analyses, models or self._resident, self._device, turn,
             settings.data_dir / "locks",
         )  # fmt: skip
+        self._warm = models is None
         self._engine = Engine(settings, place, self._queue)
         self._heart = Heart(
             self._store, self._name, settings.worker_patience,
@@ -108,6 +109,8 @@ class Worker:
         ).start()
         self._heart.start()
         self._engine.start()
+        if self._warm:
+            threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
         log.info("worker %s on %s serves queue %s", self._name, self._device.name, self._queue)
 
     def sign_off(self) -> None:
@@ -153,6 +156,11 @@ def resident(settings: Settings, catalogue: Catalogue, device: Device) -> Reside
         budget=settings.model_memory_bytes or device.memory_bytes // 2,
         limit=device.memory_bytes,
     )
+
+
+def _warm_up() -> None:
+    """Import what loads models (it takes seconds), so that the first prompt or run needn't wait for it."""
+    import headscope.core.bridge  # noqa: F401
 
 
 def _address(settings: Settings, host: str, port: int) -> str:

@@ -1,7 +1,7 @@
 """Models that stay loaded, bounded by bytes: the one unused for longest goes first.
 
-A model in use is never dropped. Jobs and prompts use copies of their own where they want another precision or
-attention, so that no prompt meets the hooks of a job.
+A model in use is never dropped. Jobs and prompts share a copy of the same precision and attention: they take
+turns (``jobs.turn``), and a job lets others pass only while it has no hooks on the model.
 """
 
 from __future__ import annotations
