@@ -22,18 +22,23 @@ interface RunBodyProps {
   onRun: (run: Run) => void;
 }
 
+const SAME_MOVE_MS = 1500;
+
 /** Follow the slider at once, and let the address catch up when it rests. */
 function useFollowing(view: View, onView: RunBodyProps["onView"]): [View, (threshold: number) => void] {
   const [threshold, setThreshold] = useState(view.threshold);
   const latest = useRef({ view, onView });
+  const moved = useRef(0);
   latest.current = { view, onView };
   useEffect(() => setThreshold(view.threshold), [view.threshold]);
   useEffect(() => {
     if (threshold === latest.current.view.threshold) return;
-    const timer = setTimeout(
-      () => latest.current.onView({ ...latest.current.view, threshold }, { replace: true }),
-      250,
-    );
+    const timer = setTimeout(() => {
+      // One move of the slider is one step back, however often it rested on its way.
+      const replace = Date.now() - moved.current < SAME_MOVE_MS;
+      moved.current = Date.now();
+      latest.current.onView({ ...latest.current.view, threshold }, { replace });
+    }, 250);
     return () => clearTimeout(timer);
   }, [threshold]);
   return [useMemo(() => ({ ...view, threshold }), [view, threshold]), setThreshold];

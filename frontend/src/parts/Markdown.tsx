@@ -4,11 +4,14 @@ import type { ReactNode } from "react";
 // text nodes; anything else stays the text it is.
 
 function inline(text: string): ReactNode[] {
-  const parts = text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\(https?:\/\/[^)\s]+\))/);
+  const parts = text.split(
+    /(`[^`]+`|\*\*[^*]+\*\*|(?<![\w*])\*[^*\s][^*]*\*(?![\w*])|\[[^\]]+\]\(https?:\/\/[^)\s]+\))/,
+  );
   return parts.map((part, i) => {
     const key = `${i}`;
     if (/^`[^`]+`$/.test(part)) return <code key={key}>{part.slice(1, -1)}</code>;
     if (/^\*\*[^*]+\*\*$/.test(part)) return <strong key={key}>{part.slice(2, -2)}</strong>;
+    if (/^\*[^*]+\*$/.test(part)) return <em key={key}>{part.slice(1, -1)}</em>;
     const link = /^\[([^\]]+)\]\((https?:\/\/[^)\s]+)\)$/.exec(part);
     if (link) {
       return (

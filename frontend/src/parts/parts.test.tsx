@@ -11,12 +11,13 @@ afterEach(cleanup);
 
 describe("a model card", () => {
   const card =
-    "---\nlicense: mit\n---\n# Card\nTwo layers,\n**attention only**.\n\n- one `head`\n- two\n\n| score | value |\n|---|---|\n| induction | 0.9 |\n\n```\n# not a heading\n```\n<script>alert(1)</script>";
+    "---\nlicense: mit\n---\n# Card\nTwo layers,\n**attention only**, *where* 2*3*4 is 24.\n\n- one `head`\n- two\n\n| score | value |\n|---|---|\n| induction | 0.9 |\n\n```\n# not a heading\n```\n<script>alert(1)</script>";
 
   it("is drawn from what it says, its markup stays text", () => {
     const { container } = render(<Markdown source={card} />);
     expect(container.querySelector("h3")?.textContent).toBe("Card");
     expect(container.querySelector("strong")?.textContent).toBe("attention only");
+    expect([...container.querySelectorAll("em")].map((word) => word.textContent)).toEqual(["where"]);
     expect([...container.querySelectorAll("li")].map((item) => item.textContent)).toEqual([
       "one head",
       "two",
