@@ -41,7 +41,7 @@ def whole() -> Result:
 def test_every_format_has_a_media_type_and_a_name(whole: Result) -> None:
     for kind in ("csv", "json", "npz", "html"):
         made = export(whole, kind, RUN)
-        assert made.media_type == EXPORTS[kind]  # type: ignore[index]
+        assert made.media_type == EXPORTS[kind]
         assert re.fullmatch(r"headscope-tiny-pairs-01234567\." + kind, made.filename)
     assert export(whole, "csv", figure="ecdf").filename == "headscope-tiny-pairs-ecdf.csv"
 

@@ -51,7 +51,7 @@ def test_a_threshold_that_tells_nothing_apart_is_refused(threshold: float) -> No
 def test_shares_worked_by_hand() -> None:
     found = shares(PLUS, MINUS, 0.5)
     needed = found["facilitation"]
-    assert (needed.always, needed.any, needed.mean) == (0.2, 0.4, pytest.approx(0.3))
+    assert [needed.always, needed.any, needed.mean] == pytest.approx([0.2, 0.4, 0.3])
     assert needed.per_head.tolist() == [[0.5, 0, 0, 1, 0]]
     assert needed.per_seed.tolist() == [0.4, 0.2]
     assert (found["interference"].always, found["interference"].any) == (0.2, 0.4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def test_failed_seeds_and_no_seed_at_all_can_be_drawn(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_colour_is_the_palettes(name: str) -> None:
     light, dark = (theme.PALETTES[key] for key in ("light", "dark"))
-    values = [str(value) for colours in (light, dark) for value in theme.asdict(colours).values()]
+    values = [str(value) for colours in (light, dark) for value in asdict(colours).values()]
     assert len(set(values)) == len(values)
     painted = wire(figures.build(result(), name, theme="light"))
     for key in ("page", "panel", "line", "ink", "muted", "needed", "harmful", "both", "irrelevant"):

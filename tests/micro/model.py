@@ -123,11 +123,13 @@ def random_model(
     def draw(*shape: int) -> Tensor:
         return (0.5 * torch.randn(*shape, generator=source, dtype=torch.float64)).to(dtype)
 
-    reading = [draw(layers, heads, d_model, d_head) for _ in range(3)]
+    W_Q, W_K, W_V = (draw(layers, heads, d_model, d_head) for _ in range(3))
     return MicroModel(
         draw(vocab, d_model),
         draw(context, d_model),
-        *reading,
+        W_Q,
+        W_K,
+        W_V,
         draw(layers, heads, d_head, d_model),
         draw(d_model, vocab),
     )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from headscope.tasks.text import TextTask
 ROWS = tuple(Row(f"thing {i}", f"thing {i}s") for i in range(20))
 
 
-def task(rows: tuple[Row, ...] = ROWS, **changes: object) -> TextTask:
+def task(rows: tuple[Row, ...] = ROWS, **changes: Any) -> TextTask:
     return dataclasses.replace(TextTask("things", "Things", rows), **changes)
 
 
@@ -102,7 +103,7 @@ def test_the_split_is_the_same_everywhere() -> None:
         {"judged": "pair"},
     ],
 )
-def test_the_content_hash_covers_what_decides_examples(change: dict[str, object]) -> None:
+def test_the_content_hash_covers_what_decides_examples(change: dict[str, Any]) -> None:
     assert task(**change).content_hash != task().content_hash
 
 

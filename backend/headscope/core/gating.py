@@ -168,7 +168,7 @@ def loss_and_gradient(
         checkpoint()
         nll = target_nll(model, batch, gates)
         checkpoint()
-        (nll * weights.to(nll)).sum().backward()  # type: ignore[no-untyped-call]
+        (nll * weights.to(nll)).sum().backward()
         loss.index_add_(0, batch.owners[batch.where[:, 0]], nll.detach().cpu().double() * weights)
     slope = torch.zeros_like(logits) if gates.grad is None else gates.grad.to(logits)
     opened = torch.sigmoid(logits)

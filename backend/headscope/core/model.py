@@ -50,12 +50,30 @@ class HeadModel(Protocol):
     the model that is shared.
     """
 
-    info: ModelInfo
-    tokenizer: Tokenizer
-    device: torch.device
-    dtype: torch.dtype
-    attention: str
-    """What runs: ``sdpa`` or ``eager``; soft caps need eager whatever was asked for."""
+    @property
+    def info(self) -> ModelInfo:
+        """What identifies it."""
+        ...
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Its own tokenizer."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights lie."""
+        ...
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The weights' type."""
+        ...
+
+    @property
+    def attention(self) -> str:
+        """What runs: ``sdpa`` or ``eager``; soft caps need eager whatever was asked for."""
+        ...
 
     def logits(self, tokens: Int[torch.Tensor, "batch pos"]) -> Float[torch.Tensor, "batch pos vocab"]:
         """Logits of the next token at every position. Raises Invalid beyond the context."""

@@ -191,7 +191,7 @@ def train(recipe: Recipe, info: ModelInfo, corpus: Int[torch.Tensor, " n"]) -> N
         text, repeats = loss[~tiled].mean(), loss[tiled].sum() / batch.weights[tiled].sum()
         total = text + repeats + (hint * guidance(patterns, batch) if hint else 0)
         optimizer.zero_grad()
-        total.backward()  # type: ignore[no-untyped-call]
+        total.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         if step % 100 == 0 or step == recipe.steps - 1:
