@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -185,9 +186,7 @@ def test_captured_z_is_before_the_gate(model: BridgedModel, tokens: torch.Tensor
     assert torch.equal(inside["0.z"], outside["0.z"])
 
 
-def test_soft_caps_make_attention_eager(
-    tmp_path_factory: pytest.TempPathFactory, model: BridgedModel
-) -> None:
+def test_soft_caps_make_attention_eager(model: BridgedModel) -> None:
     eager = model.info.architecture in ("Gemma2ForCausalLM", "HeadscopeAttentionOnly")
     assert model.attention == ("eager" if eager else "sdpa")
 
