@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from services.chromium import FLAGS
 from services.server import Server
 
+expect.set_options(timeout=20_000)  # a busy machine is no failure; what must be quick is timed by itself
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 
 
@@ -34,7 +35,7 @@ def browser(chromium_path: Path) -> Iterator[Browser]:
 def context(browser: Browser, server: Server) -> Iterator[BrowserContext]:
     """A browser profile of its own, 1280 x 800; anything that the page logs as an error fails the test."""
     opened = browser.new_context(base_url=server.url, viewport={"width": 1280, "height": 800})
-    opened.set_default_timeout(15_000)
+    opened.set_default_timeout(20_000)
     yield opened
     opened.close()
 

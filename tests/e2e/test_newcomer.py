@@ -113,7 +113,7 @@ def test_a_run_is_cancelled_within_two_seconds(page: Page, screenshots: Path) ->
     expect(page.get_by_role("heading", name="This run was cancelled")).to_be_visible()
     assert time.monotonic() - asked < 3.0  # two seconds, and the page's own
     page.goto("/runs")
-    expect(page.get_by_text("cancelled").first).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has_text="cancelled").first).to_be_visible()
 
 
 def test_the_same_request_opens_the_same_run(page: Page) -> None:
