@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from headscope.models.catalogue import Catalogue
 
 from figures.results import result
 from headscope.analyses.request import Request, resolve
@@ -20,6 +19,7 @@ from headscope.errors import Invalid, Refused
 from headscope.gallery import build, import_gallery, shipped
 from headscope.gallery.build import SPECS, Spec
 from headscope.gallery.shipped import Shipped
+from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 from headscope.store import migrate, runs
 from headscope.store.session import Store, open_store
