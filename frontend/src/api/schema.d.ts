@@ -1894,7 +1894,7 @@ export interface components {
             targets: string;
             /**
              * Judged
-             * @description Right where all target tokens are the most likely ones (top), by the share that are (each), or where the target is likelier than the counterfactual (pair).
+             * @description Right where all target tokens are most likely (top), by the share that are (each), or where the target is likelier than the counterfactual (pair).
              * @enum {string}
              */
             judged: "top" | "each" | "pair";
