@@ -101,11 +101,11 @@ def test_cancelling_takes_less_than_two_seconds(bench: Bench) -> None:
 def test_a_cancelled_run_goes_on_where_it_was(sqlite_bench: Bench) -> None:
     bench = sqlite_bench
     bench.worker()
-    run_id = bench.start("1" * 20, pieces=4, seconds=0.5)
+    run_id = bench.start("1" * 20, pieces=4, seconds=2.0)
     bench.until(lambda: bench.begun()["p2"])
     bench.client.cancel(run_id)
     bench.until_status(run_id, "cancelled")
-    bench.start(run_id, pieces=4, seconds=0.5)
+    bench.start(run_id, pieces=4, seconds=2.0)
     bench.until_status(run_id, "done")
     assert bench.begun() == {"p0": 1, "p1": 1, "p2": 2, "p3": 1}
     assert [attempt.status for attempt in bench.run(run_id).attempts] == ["cancelled", "done"]
