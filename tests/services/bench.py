@@ -1,0 +1,33 @@
+"""What ``make bench`` writes: build/bench.json, a list of {name, value, unit, target, met}."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).resolve().parents[2] / "build" / "bench.json"
+
+
+@dataclass
+class Bench:
+    """Collects figures; a target missed is written down like one met, and fails the benchmark after that."""
+
+    figures: list[dict[str, Any]] = field(default_factory=list)
+
+    def at_most(self, name: str, value: float, target: float, unit: str = "s") -> None:
+        """A figure that should not exceed its target."""
+        self._add(name, value, target, unit, value <= target)
+
+    def at_least(self, name: str, value: float, target: float, unit: str) -> None:
+        """A figure that should exceed its target."""
+        self._add(name, value, target, unit, value > target)
+
+    def _add(self, name: str, value: float, target: float, unit: str, met: bool) -> None:
+        figure = {"name": name, "value": round(value, 4), "unit": unit, "target": target, "met": met}
+        self.figures.append(figure)
+        FILE.parent.mkdir(exist_ok=True)
+        FILE.write_text(json.dumps(self.figures, indent=1) + "\n", encoding="utf-8")
+        print(f"\n{name}: {value:.4g} {unit} (target {target:g}, {'met' if met else 'MISSED'})")
+        assert met, f"{name}: {value:.4g} {unit}, target {target:g}"
