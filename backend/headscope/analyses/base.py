@@ -37,11 +37,14 @@ P = TypeVar("P", bound=Params)
 
 @dataclass(frozen=True)
 class Piece:
-    """One unit of durable work. ``needs`` are keys of earlier pieces whose arrays it reads."""
+    """One unit of durable work. ``needs`` are keys of earlier pieces whose arrays it reads; ``weight`` is its
+    share of the run's work, in any unit, for progress and the time left.
+    """
 
     key: str
     label: str
     needs: tuple[str, ...] = ()
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)

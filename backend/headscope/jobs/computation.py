@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -124,7 +125,7 @@ class Computation:
         )
 
     def _context(self, plan: Sequence[Piece], index: int) -> Context:
-        weights = [float(getattr(piece, "weight", 1.0)) for piece in plan]
+        weights = [piece.weight for piece in plan]
         self._done, mine = sum(weights[:index]) / sum(weights), weights[index] / sum(weights)
         before = self._done
 
@@ -246,7 +247,7 @@ def wait_for_device(place: Workplace, pulse: Pulse, held: ExitStack, waiting: Pr
 
     A holder that is declared dead but lives on, because it is stopped, is not waited for.
     """
-    lock = FileLock(place.locks / f"{place.device.name.replace(':', '-')}.lock")
+    lock = FileLock(place.locks / f"{socket.gethostname()}-{place.device.name.replace(':', '-')}.lock")
     while not lock.acquire(note=place.owner):
         if not place.store.patiently(_alive(lock.note())):
             log.warning("%s is held by %s, which is dead: going on without", lock.path.name, lock.note())

@@ -54,16 +54,18 @@ def plan(params: ChgParams, model: ModelInfo) -> tuple[Work, ...]:
     """All pieces of a run in the order they are computed; kept, as each piece asks for them."""
     forward = forward_flop(model, NOMINAL_TOKENS, 1)
     group = _fitting(params.seeds, 2 * forward * params.batch_size, most=_MOST_SEEDS)
-    scored = _fitting(group, forward * (params.n_test or 1000), most=group)
-    works = [Work(Piece("ungated", "The model as it is"), "ungated")]
+    ask = forward * (params.n_test or 1000)
+    works = [Work(Piece("ungated", "The model as it is", weight=ask), "ungated")]
+    scored = _fitting(group, ask, most=group)
     for first in range(0, params.seeds, group):
         seeds = range(first, min(first + group, params.seeds))
-        updates = _fitting(params.steps, 2 * forward * params.batch_size * len(seeds), most=params.steps)
+        update = 2 * forward * params.batch_size * len(seeds)
+        updates = _fitting(params.steps, update, most=params.steps)
         for phase in PHASES:
-            works += _fits(params, phase, seeds, updates)
+            works += _fits(params, phase, seeds, updates, update)
         for phase in PHASES:
             last = fit_key(phase, seeds, params.steps)
-            works += [_scoring(params, phase, block, last) for block in _blocks(seeds, scored)]
+            works += [_scoring(params, phase, block, last, ask) for block in _blocks(seeds, scored)]
     return tuple(works)
 
 
@@ -78,21 +80,24 @@ def seeds_label(params: ChgParams, seeds: range) -> str:
     return f"seed {first}" if first == last else f"seeds {first}–{last}"
 
 
-def _fits(params: ChgParams, phase: PhaseName, seeds: range, updates: int) -> Iterator[Work]:
+def _fits(params: ChgParams, phase: PhaseName, seeds: range, updates: int, flop: float) -> Iterator[Work]:
+    """A phase of a group in pieces of so many ``updates``, each update costing ``flop``."""
     for start in range(0, params.steps, updates):
         stop = min(start + updates, params.steps)
         needs: tuple[str, ...] = (fit_key(phase, seeds, start),)
         if not start:
             needs = () if phase == "zero" else (fit_key("zero", seeds, params.steps),)
         label = f"{PHASE_TITLES[phase]}, {seeds_label(params, seeds)}, updates {start + 1}–{stop}"
-        yield Work(Piece(fit_key(phase, seeds, stop), label, needs), "fit", phase, seeds, start, stop)
+        piece = Piece(fit_key(phase, seeds, stop), label, needs, weight=flop * (stop - start))
+        yield Work(piece, "fit", phase, seeds, start, stop)
 
 
-def _scoring(params: ChgParams, phase: PhaseName, block: range, last: str) -> Work:
+def _scoring(params: ChgParams, phase: PhaseName, block: range, last: str, flop: float) -> Work:
+    """A block of seeds on the held-out examples, each seed costing ``flop``."""
     gates = "G0" if phase == "zero" else PHASE_TITLES[phase]
     label = f"Held-out examples under {gates}, {seeds_label(params, block)}"
     key = f"heldout/{phase}/{block.start}-{block.stop - 1}"
-    return Work(Piece(key, label, (last,)), "heldout", phase, block)
+    return Work(Piece(key, label, (last,), weight=flop * len(block)), "heldout", phase, block)
 
 
 def _blocks(seeds: range, size: int) -> Iterator[range]:
