@@ -38,13 +38,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", name="pk_marks"),
     )
     op.create_table(
-        "models",
-        sa.Column("name", sa.String(length=256), nullable=False),
-        sa.Column("content", sa.JSON(), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("name", name="pk_models"),
-    )
-    op.create_table(
         "shares",
         sa.Column("token", sa.String(length=64), nullable=False),
         sa.Column("run_ids", sa.JSON(), nullable=False),
@@ -157,7 +150,6 @@ def downgrade() -> None:
     op.drop_table("workers")
     op.drop_table("tasks")
     op.drop_table("shares")
-    op.drop_table("models")
     op.drop_table("marks")
     op.drop_table("evaluations")
     op.drop_table("artifacts")

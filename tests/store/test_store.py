@@ -15,7 +15,7 @@ from sqlalchemy import inspect, text, update
 from headscope.analyses.request import Request
 from headscope.errors import Invalid, NotFound, Refused, Unavailable
 from headscope.settings import Settings
-from headscope.store import artifacts, evaluations, marks, migrate, models, runs, shares, tasks, workers
+from headscope.store import artifacts, evaluations, marks, migrate, runs, shares, tasks, workers
 from headscope.store.session import Store, open_store
 from headscope.store.tables import Base, Share, Worker, now
 from services.postgres import PostgresServer
@@ -134,27 +134,22 @@ def test_a_share_opens_until_it_is_revoked_or_expires(store: Store, request_for:
         shares.create(session, ["no-such-run"])
 
 
-def test_tasks_models_evaluations_and_marks_are_kept(store: Store) -> None:
+def test_tasks_evaluations_and_marks_are_kept(store: Store) -> None:
     with store.session() as session:
         tasks.add(session, "mine", {"name": "mine", "rows": [["ä", "ö"]]})
-        models.put(session, "own", {"folder": "/models/own"})
         evaluations.put(session, "m", "r", "t", "h", {"accuracy": 0.5})
         evaluations.put(session, "m", "r", "t", "h", {"accuracy": 0.75})
         marks.put(session, "gallery", {"version": 1})
     with store.session() as session:
         assert tasks.load_user_tasks(session) == [{"name": "mine", "rows": [["ä", "ö"]]}]
-        assert models.load_user_models(session) == {"own": {"folder": "/models/own"}}
         assert evaluations.get(session, "m", "r", "t", "h") == {"accuracy": 0.75}
         assert evaluations.get(session, "m", "other", "t", "h") is None
         assert marks.get(session, "gallery") == {"version": 1}
         with pytest.raises(Refused):
             tasks.add(session, "mine", {})
         tasks.remove(session, "mine")
-        models.remove(session, "own")
         with pytest.raises(NotFound):
             tasks.remove(session, "mine")
-        with pytest.raises(NotFound):
-            models.remove(session, "own")
 
 
 def test_a_worker_is_alive_while_its_heart_beats(store: Store) -> None:

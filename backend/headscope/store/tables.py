@@ -260,16 +260,6 @@ class UserTask(Base):
     created_at: Mapped[datetime] = mapped_column(default=now)
 
 
-class UserModel(Base):
-    """A model that the operator added: its name and where it came from."""
-
-    __tablename__ = "models"
-
-    name: Mapped[str] = mapped_column(String(256), primary_key=True)
-    content: Mapped[dict[str, Any]]
-    created_at: Mapped[datetime] = mapped_column(default=now)
-
-
 class Evaluation(Base):
     """How a model does on a task without gates; the key covers revision and task content."""
 

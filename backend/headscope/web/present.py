@@ -31,8 +31,6 @@ from headscope.web.schemas import (
     WorkerOut,
 )
 
-ENDED = frozenset({"done", "failed", "cancelled"})
-
 
 def run_out(session: Session, run: Run) -> RunOut:
     """A run with its attempts, and what is wrong with where it waits."""
