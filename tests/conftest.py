@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,16 @@ import pytest
 from headscope.settings import Settings
 from services.chromium import find_chromium
 from services.postgres import PostgresServer
+
+
+# A background job ignores Ctrl-C, and its children inherit that; tests that send it need it heard.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Flows in the browser come last: Playwright keeps an event loop running, in which no other can start."""
+    items.sort(key=lambda item: "e2e" in item.path.parts)
 
 
 @pytest.fixture(autouse=True)
