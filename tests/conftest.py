@@ -20,7 +20,6 @@ from headscope.settings import Settings
 from services.chromium import find_chromium
 from services.postgres import PostgresServer
 
-
 # A background job ignores Ctrl-C, and its children inherit that; tests that send it need it heard.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
