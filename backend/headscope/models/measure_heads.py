@@ -1,4 +1,4 @@
-"""Measure a small model's heads on repeated random tokens, and write its model card. [SCIENCE section 5]
+"""Measure a small model's heads on repeated random tokens, and write its model card. [Olsson et al. 2022]
 
 On rows of BOS, n random tokens and the same n again, over queries in the second copy, i being their position:
 induction = mean A[i, i-n+1], duplicate = mean A[i, i-n], previous token = mean A[i, i-1]. A head matters by

@@ -1,4 +1,4 @@
-"""Parameters of causal head gating; the defaults are the paper's (arXiv 2505.13737, SCIENCE section 1)."""
+"""Parameters of causal head gating; the defaults are the paper's (arXiv 2505.13737)."""
 
 from __future__ import annotations
 
