@@ -1,0 +1,241 @@
+"""Heads on someone's own prompt: what the lab asks a worker, and what it answers.
+
+A prompt is a text or the id of a stored one. Positions are token indices, the BOS token included. Losses,
+log-probabilities and divergences are in nats. Gates are [layers, heads] in [0, 1].
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import Field, model_validator
+
+from headscope.messages.base import Schema, TokenOut, TypedArray
+
+MAX_TEXT: Final = 400_000
+"""Characters of a prompt; no model's context holds as many."""
+
+Gates = TypedArray | list[list[float]]
+
+
+class LabIn(Schema):
+    model: str
+    text: str | None = Field(default=None, max_length=MAX_TEXT)
+    prompt: str | None = Field(
+        default=None, max_length=64, description="A stored prompt's id, in place of the text."
+    )
+    row: int = Field(default=0, ge=0, description="Which prompt of a stored batch.")
+    bos: bool | None = Field(
+        default=None, description="Put a BOS token first; the tokenizer's own policy where unset."
+    )
+
+    @model_validator(mode="after")
+    def _one_prompt(self) -> LabIn:
+        if (self.text is None) == (self.prompt is None):
+            raise ValueError("send either text or prompt")
+        return self
+
+
+class PatternsIn(LabIn):
+    layers: list[int] | None = Field(default=None, description="All layers where unset.")
+    weighted: bool = Field(
+        default=False, description="Weigh each key by the norm of its value vector; rows sum to 1 again."
+    )
+    compact: bool = Field(
+        default=False, description="Quantised, and of long prompts only the largest keys of a row."
+    )
+
+
+class TopKeys(Schema):
+    """A long prompt's patterns: of each row its largest keys, the largest first."""
+
+    keys: TypedArray = Field(description="[layers, heads, query, k] u2; 65535 where a row has fewer keys.")
+    weights: TypedArray = Field(description="[layers, heads, query, k] u1, as in `triangle`.")
+    rest: TypedArray = Field(description="[layers, heads, query] f4: the mass on all other keys.")
+
+
+class PatternsOut(Schema):
+    model: str
+    tokens: list[TokenOut]
+    layers: list[int]
+    patterns: TypedArray | None = Field(
+        default=None, description="[layers, heads, query, key] f4; rows sum to 1. Where not compact."
+    )
+    triangle: TypedArray | None = Field(
+        default=None,
+        description="[layers, heads, T(T+1)/2] u1: the rows of the lower triangle one after another; a weight "
+        "is (value / 255)².",
+    )
+    top: TopKeys | None = None
+
+
+class LookIn(LabIn):
+    fold: bool = Field(default=False, description="Tokens that differ in case or spaces count as the same.")
+    weighted: bool = False
+    gates: Gates | None = Field(default=None, description="Look at the gated model; as it is where unset.")
+
+
+class ScoreOut(Schema):
+    """A number per head, as in docs/analyses/induction.md."""
+
+    name: str
+    title: str
+    reading: str
+    unit: str | None
+
+
+class Thumbs(Schema):
+    """Every head's pattern at a glance: exact up to `size` tokens, beyond that the largest of each block."""
+
+    size: int
+    block: int = Field(description="Tokens a side of a cell.")
+    values: TypedArray = Field(description="[layers, heads, size(size+1)/2] u1 as PatternsOut's `triangle`.")
+
+
+class LookOut(Schema):
+    """All heads on one prompt."""
+
+    model: str
+    n_kv_heads: int
+    tokens: list[TokenOut]
+    n_ctx: int
+    bos: Literal["none", "added", "in-text", "doubled"]
+    copies: list[list[int]] = Field(description="Of each token, where it stood before; the latest last.")
+    scores: list[ScoreOut]
+    values: TypedArray = Field(description="[scores, layers, heads] f4; NaN where a prompt gives no value.")
+    loss: TypedArray = Field(description="[tokens] f4, NaN for the first, which nothing predicts.")
+    loss_first: float | None = Field(description="Mean loss of tokens that stand for the first time.")
+    loss_repeat: float | None = Field(
+        description="Mean loss of repeats whose predecessor is a repeat too: those induction can predict."
+    )
+    sink: float = Field(description="Mean share of attention on the first token, over heads and queries.")
+    thumbs: Thumbs
+
+
+class GatesIn(LabIn):
+    gates: Gates = Field(description="[layers, heads] in [0, 1].")
+    top: int = Field(default=10, ge=1, le=100)
+    at: int | None = Field(default=None, ge=0, description="The position that is read; the last where unset.")
+    answers: list[int] = Field(
+        default_factory=list, max_length=2, description="Token ids to follow; two give a logit difference."
+    )
+
+
+class NextToken(Schema):
+    token: TokenOut
+    before: float
+    after: float
+
+
+class Answer(Schema):
+    """A followed token's log-probability and rank (0 is the most likely), before and under the gates."""
+
+    token: TokenOut
+    before: float
+    after: float
+    rank_before: int
+    rank_after: int
+
+
+class Change(Schema):
+    before: float
+    after: float
+
+
+class GatesOut(Schema):
+    model: str
+    tokens: list[TokenOut]
+    at: int
+    next: list[NextToken]
+    answers: list[Answer]
+    logit_difference: Change | None = Field(description="First answer's logit minus the second's.")
+    loss_before: list[float | None] = Field(
+        description="Nats per token; None for the first, which nothing predicts."
+    )
+    loss_after: list[float | None]
+    kl: float = Field(description="KL(ungated || gated) at the position, nats.")
+
+
+class ContinueIn(LabIn):
+    gates: Gates
+    n_tokens: int = Field(default=20, ge=1, le=100)
+    temperature: float = Field(default=0.0, ge=0, le=5, description="0: always the most likely token.")
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
+
+
+class ContinueOut(Schema):
+    """What each model writes next; ends early where a model ends its text or its context is full."""
+
+    model: str
+    before: list[TokenOut]
+    after: list[TokenOut]
+    note: str
+
+
+class HeadAblationIn(LabIn):
+    layer: int = Field(ge=0)
+    head: int = Field(ge=0)
+    fold: bool = False
+
+
+class HeadAblationOut(Schema):
+    """One head gated off: with every pattern held as it was, and with later heads free to respond."""
+
+    model: str
+    layer: int
+    head: int
+    loss: TypedArray = Field(description="[3, tokens] f4: as it is, patterns frozen, patterns free.")
+    loss_repeat: list[float | None] = Field(description="Mean over the repeats, the same three.")
+
+
+class AttributionIn(LabIn):
+    at: int | None = Field(default=None, ge=0, description="The position that predicts; the last where unset.")
+    token: int | None = Field(default=None, ge=0, description="The most likely token where unset.")
+    against: int | None = Field(default=None, ge=0, description="Attribute the logit difference to this one.")
+    gates: Gates | None = None
+
+
+class Part(Schema):
+    """A summand of the logit that is no head: embedding, an MLP, biases."""
+
+    name: str
+    title: str
+    value: float
+
+
+class AttributionOut(Schema):
+    """A logit (or difference of two) as a sum over the parts of the model, normalisation scale frozen."""
+
+    model: str
+    tokens: list[TokenOut]
+    at: int
+    token: TokenOut
+    against: TokenOut | None
+    heads: TypedArray = Field(description="[layers, heads] f4.")
+    parts: list[Part]
+    total: float = Field(description="The sum of all the above.")
+    logit: float = Field(description="What the model says; `total` equals it to rounding.")
+    note: str
+
+
+class LensIn(LabIn):
+    at: int | None = Field(default=None, ge=0)
+    token: int | None = Field(default=None, ge=0)
+    gates: Gates | None = None
+
+
+class LensLayer(Schema):
+    """What the stream says after so many layers, read through the final norm and the unembedding."""
+
+    layers: int
+    top: list[TokenOut]
+    top_probability: list[float]
+    log_probability: float = Field(description="Of the followed token.")
+    rank: int
+
+
+class LensOut(Schema):
+    model: str
+    at: int
+    token: TokenOut
+    layers: list[LensLayer]
