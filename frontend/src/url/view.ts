@@ -1,16 +1,15 @@
 // What the address bar holds. Everything that decides what a page shows is here and nowhere else:
 // reload, the back button and a pasted link give the same view.
+import { type Head, headName, parseHead } from "./heads";
+import { type LabView, labParameters, parseLab } from "./lab";
+
+export { type Head, headName, parseHead } from "./heads";
 
 export const MODES = ["every", "always", "any"] as const;
 export type Mode = (typeof MODES)[number];
 
 export const SCORES = ["facilitation", "interference", "irrelevance"] as const;
 export type Score = (typeof SCORES)[number];
-
-export interface Head {
-  layer: number;
-  head: number;
-}
 
 /** How a run is looked at. The defaults are left out of the address. */
 export interface View {
@@ -35,12 +34,55 @@ export const DEFAULT_VIEW: View = {
   turned: false,
 };
 
+/** What a new run starts from. */
+export interface NewRun {
+  analysis: string | null;
+  model: string | null;
+  task: string | null;
+  preset: string | null;
+  /** Parameters that are filled in already, as they would be typed: the run that is built on, say. */
+  params: Record<string, string>;
+}
+
+export const NEW_RUN: NewRun = { analysis: null, model: null, task: null, preset: null, params: {} };
+
+export const COMPOSITIONS = ["q", "k", "v"] as const;
+export type Composition = (typeof COMPOSITIONS)[number];
+
+/** How a model's circuits are looked at. */
+export interface CircuitsView {
+  head: Head | null;
+  /** The weight processing that is shown; two are never mixed. Null: whichever there is. */
+  weights: string | null;
+  composition: Composition;
+  /** The graph draws edges of at least this strength, above 0, three decimals; null: the strongest few. */
+  least: number | null;
+  /** The token whose row of the tables is shown. */
+  token: number | null;
+}
+
+export const DEFAULT_CIRCUITS: CircuitsView = {
+  head: null,
+  weights: null,
+  composition: "k",
+  least: null,
+  token: null,
+};
+
 export type Place =
   | { page: "atlas"; model: string | null; task: string | null; view: View }
+  | ({ page: "lab" } & LabView)
   | { page: "run"; id: string; view: View }
   | { page: "shared"; token: string; view: View | null }
-  | { page: "new"; model: string | null; task: string | null; preset: string | null }
-  | { page: "runs"; model: string | null; task: string | null; status: string | null }
+  | ({ page: "new" } & NewRun)
+  | {
+      page: "runs";
+      model: string | null;
+      task: string | null;
+      analysis: string | null;
+      status: string | null;
+    }
+  | { page: "circuits"; model: string | null; circuits: CircuitsView }
   | { page: "tasks" }
   | { page: "task"; name: string; model: string | null; split: "train" | "test" }
   | { page: "models" }
@@ -55,16 +97,6 @@ function oneOf<T extends string>(values: readonly T[], text: string | null, othe
 function parseThreshold(text: string | null): number {
   const value = text === null || text.trim() === "" ? Number.NaN : Number(text);
   return value >= 0.005 && value <= 1 ? Math.round(value * 100) / 100 : DEFAULT_VIEW.threshold;
-}
-
-/** "17.4" is layer 17, head 4; anything else is no head. */
-export function parseHead(text: string | null): Head | null {
-  const match = /^(\d{1,4})\.(\d{1,4})$/.exec(text ?? "");
-  return match ? { layer: Number(match[1]), head: Number(match[2]) } : null;
-}
-
-export function headName({ layer, head }: Head): string {
-  return `${layer}.${head}`;
 }
 
 export function parseView(search: URLSearchParams): View {
@@ -89,6 +121,39 @@ export function viewParameters(view: View): Record<string, string> {
   if (view.score !== DEFAULT_VIEW.score) parameters.score = view.score;
   if (view.turned) parameters.layers = "down";
   return parameters;
+}
+
+function parseCircuits(search: URLSearchParams): CircuitsView {
+  const least = Number(search.get("least") ?? Number.NaN);
+  const token = search.get("token") ?? "";
+  return {
+    head: parseHead(search.get("head")),
+    weights: search.get("weights") || null,
+    composition: oneOf(COMPOSITIONS, search.get("composition"), DEFAULT_CIRCUITS.composition),
+    least: least >= 0.0005 && least <= 10 ? Math.round(least * 1000) / 1000 : null,
+    token: /^\d{1,7}$/.test(token) ? Number(token) : null,
+  };
+}
+
+function circuitsParameters(view: CircuitsView): Record<string, string | null> {
+  return {
+    head: view.head && headName(view.head),
+    weights: view.weights,
+    composition: view.composition === DEFAULT_CIRCUITS.composition ? null : view.composition,
+    least: view.least === null ? null : String(view.least),
+    token: view.token === null ? null : String(view.token),
+  };
+}
+
+const PARAMETER = "param.";
+
+function parseParams(search: URLSearchParams): Record<string, string> {
+  const named = [...search].filter(([name, value]) => name.startsWith(PARAMETER) && value !== "");
+  return Object.fromEntries(named.map(([name, value]) => [name.slice(PARAMETER.length), value]));
+}
+
+function formatParams(params: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [PARAMETER + name, value]));
 }
 
 function segments(path: string): string[] {
@@ -116,10 +181,27 @@ export function parsePlace(address: string): Place {
       return { page: "atlas", model: text("model"), task: text("task"), view: parseView(search) };
     if (second === undefined) {
       switch (first) {
+        case "lab":
+          return { page: "lab", ...parseLab(search) };
         case "new":
-          return { page: "new", model: text("model"), task: text("task"), preset: text("preset") };
+          return {
+            page: "new",
+            analysis: text("analysis"),
+            model: text("model"),
+            task: text("task"),
+            preset: text("preset"),
+            params: parseParams(search),
+          };
         case "runs":
-          return { page: "runs", model: text("model"), task: text("task"), status: text("status") };
+          return {
+            page: "runs",
+            model: text("model"),
+            task: text("task"),
+            analysis: text("analysis"),
+            status: text("status"),
+          };
+        case "circuits":
+          return { page: "circuits", model: text("model"), circuits: parseCircuits(search) };
         case "tasks":
           return { page: "tasks" };
         case "models":
@@ -167,14 +249,29 @@ export function formatPlace(place: Place): string {
   switch (place.page) {
     case "atlas":
       return withSearch("/", { model: place.model, task: place.task, ...viewParameters(place.view) });
+    case "lab":
+      return withSearch("/lab", labParameters(place));
     case "run":
       return withSearch(`/runs/${part(place.id)}`, viewParameters(place.view));
     case "shared":
       return formatShared(place.token, place.view);
     case "new":
-      return withSearch("/new", { model: place.model, task: place.task, preset: place.preset });
+      return withSearch("/new", {
+        analysis: place.analysis,
+        model: place.model,
+        task: place.task,
+        preset: place.preset,
+        ...formatParams(place.params),
+      });
     case "runs":
-      return withSearch("/runs", { model: place.model, task: place.task, status: place.status });
+      return withSearch("/runs", {
+        model: place.model,
+        task: place.task,
+        analysis: place.analysis,
+        status: place.status,
+      });
+    case "circuits":
+      return withSearch("/circuits", { model: place.model, ...circuitsParameters(place.circuits) });
     case "tasks":
       return "/tasks";
     case "task":
