@@ -6,6 +6,8 @@ import type {
   ChgResult,
   Estimate,
   Figure,
+  GatesOut,
+  GatesRequest,
   Health,
   Model,
   Run,
@@ -56,16 +58,16 @@ async function send(url: string, options: RequestInit): Promise<Response> {
   throw error;
 }
 
-async function json<T>(url: string, options: RequestInit = {}): Promise<T> {
+export async function json<T>(url: string, options: RequestInit = {}): Promise<T> {
   const response = await send(url, options);
   return (response.status === 204 ? null : await response.json()) as T;
 }
 
-function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+export function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
   return json<T>(address(path, query), { signal: signal ?? null });
 }
 
-function post<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+export function post<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   return json<T>(address(path), {
     method: "POST",
     headers: body === undefined ? {} : { "Content-Type": "application/json" },
@@ -74,11 +76,11 @@ function post<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T>
   });
 }
 
-function remove(path: string): Promise<null> {
+export function remove(path: string): Promise<null> {
   return json<null>(address(path), { method: "DELETE" });
 }
 
-const part = encodeURIComponent;
+export const part = encodeURIComponent;
 
 export const api = {
   health: (signal?: AbortSignal) => get<Health>("health", {}, signal),
@@ -112,6 +114,7 @@ export const api = {
   share: (token: string, signal?: AbortSignal) => get<Shared>(`shares/${part(token)}`, {}, signal),
   addShare: (request: ShareRequest) => post<Share>("shares", request),
   revokeShare: (token: string) => remove(`shares/${part(token)}`),
+  labGates: (request: GatesRequest, signal?: AbortSignal) => post<GatesOut>("lab/gates", request, signal),
   signIn: (token: string) => post<unknown>("sign-in", { token }),
   signOut: () => post<unknown>("sign-out"),
 };
