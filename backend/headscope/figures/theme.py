@@ -143,3 +143,10 @@ def template(colours: Palette) -> dict[str, Any]:
     }
     colorbar = {"outlinewidth": 0, "thickness": 8, "tickfont": {"color": colours.muted, "size": 11}}
     return {"layout": layout, "data": {"heatmap": [{"colorbar": colorbar}]}}
+
+
+def titled(figure: Figure, title: str, reading: str, **more: Any) -> Figure:
+    """The figure with its title, a sentence that says how to read it, and what else a page needs to know."""
+    layout = figure["layout"]
+    meta = {**layout.get("meta", {}), "title": title, "reading": reading, **more}
+    return {**figure, "layout": {**layout, "meta": meta}}

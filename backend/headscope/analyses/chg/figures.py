@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from headscope.analyses.base import Result
 from headscope.analyses.chg import tables
+from headscope.analyses.columns import over_seeds, quietly
 from headscope.core import roles as gates
 from headscope.figures import curves, head_grid
-from headscope.figures.theme import ROLE_LABELS, Figure, Palette
+from headscope.figures.theme import ROLE_LABELS, Figure, Palette, titled
 from headscope.figures.view import View
 
 Array = NDArray[Any]
@@ -48,7 +49,7 @@ def role_grid(result: Result, view: View) -> Figure:
     ran = gates.finished(g_plus, g_minus)
     figure = head_grid.roles(codes, ran, view.mode, view.colours, _group(result))
     reading = _READINGS[view.mode] + (_GROUPS if _group(result) > 1 else "")
-    return _titled(
+    return titled(
         figure,
         "What each head does for the task",
         reading,
@@ -63,11 +64,11 @@ def score_map(name: str) -> Callable[[Result, View], Figure]:
 
     def draw(result: Result, view: View) -> Figure:
         score = gates.scores(result.arrays["g_plus"], result.arrays["g_minus"])[name]
-        values = tables.over_seeds(score, view.mode)
+        values = over_seeds(score, view.mode)
         figure = head_grid.magnitudes(values, view.colours, name=name, group=_group(result))
         title, meaning = _SCORES[name]
         reading = f"{meaning}; {_STATISTICS[view.mode]}, from 0 to 1."
-        return _titled(figure, title, reading, score=name, statistic=_STATISTICS[view.mode], mode=view.mode)
+        return titled(figure, title, reading, score=name, statistic=_STATISTICS[view.mode], mode=view.mode)
 
     return draw
 
@@ -101,7 +102,7 @@ def ecdf(result: Result, view: View) -> Figure:
         "seed, the dotted line is the threshold."
     )
     figure = {"data": traces, "layout": layout}
-    return _titled(figure, "How many heads have a score this high?", reading, threshold=view.threshold)
+    return titled(figure, "How many heads have a score this high?", reading, threshold=view.threshold)
 
 
 def loss(result: Result, view: View) -> Figure:
@@ -117,7 +118,7 @@ def loss(result: Result, view: View) -> Figure:
     for key, word, colour, after in phases:
         ends, thin, pooled = curves.thinned(result.arrays[key])
         x = ends + after * result.arrays["loss_zero"].shape[1]
-        mean = tables.quietly(np.nanmean, thin, axis=0)
+        mean = quietly(np.nanmean, thin, axis=0)
         hover = f"{word}<br>update %{{x}}: %{{y:.3f}} nats<extra></extra>"
         traces += [
             curves.threads(x, thin, colour, key),
@@ -136,7 +137,7 @@ def loss(result: Result, view: View) -> Figure:
     if pooled > 1:
         reading += f" Each point is the mean of {pooled} updates."
     figure = {"data": traces, "layout": layout}
-    return _titled(figure, "Loss while the gates were fitted", reading, updates_per_point=pooled)
+    return titled(figure, "Loss while the gates were fitted", reading, updates_per_point=pooled)
 
 
 def heldout(result: Result, view: View) -> Figure:
@@ -155,7 +156,7 @@ def heldout(result: Result, view: View) -> Figure:
             traces.append(
                 curves.dots(values[lane], lane + spread, colour, LANES[lane], xaxis=axis, hovertemplate=hover)
             )
-        means = tables.quietly(np.nanmean, values, axis=1)
+        means = quietly(np.nanmean, values, axis=1)
         traces.append(_means(means, colours, axis, unit))
     known = log_probability[np.isfinite(log_probability)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (-1.0, 0.0)
@@ -185,9 +186,7 @@ def heldout(result: Result, view: View) -> Figure:
     }
     held = f"{n_test} examples the fit never saw" if n_test else "examples the fit never saw"
     reading = f"On {held}: each dot is a seed, the bar their mean. Right is better in both."
-    return _titled(
-        {"data": traces, "layout": layout}, "Does it hold on new examples?", reading, n_test=n_test
-    )
+    return titled({"data": traces, "layout": layout}, "Does it hold on new examples?", reading, n_test=n_test)
 
 
 def layers(result: Result, view: View) -> Figure:
@@ -217,7 +216,7 @@ def layers(result: Result, view: View) -> Figure:
     }
     reading = "Each bar is a layer: the share of its heads, over all seeds, that has each role."
     figure = {"data": traces, "layout": layout}
-    return _titled(figure, "Roles through the layers", reading, threshold=view.threshold)
+    return titled(figure, "Roles through the layers", reading, threshold=view.threshold)
 
 
 FIGURES: dict[str, Callable[[Result, View], Figure]] = {
@@ -263,9 +262,3 @@ def _means(means: Array, colours: Palette, axis: str, unit: str) -> dict[str, An
         hovertemplate=f"mean: {unit}<extra></extra>",
         cliponaxis=False,
     )
-
-
-def _titled(figure: Figure, title: str, reading: str, **more: Any) -> Figure:
-    layout = figure["layout"]
-    meta = {**layout.get("meta", {}), "title": title, "reading": reading, **more}
-    return {**figure, "layout": {**layout, "meta": meta}}
