@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from "react";
-import { type Field, typed, type Value, type Values } from "./schema";
+import { type Field, same, textOf, typed, type Value, type Values } from "./schema";
 
 interface SchemaFormProps {
   /** Groups of fields; all but the first are folded away. */
@@ -86,7 +86,7 @@ function TextInput({ field, value, onChange, shared }: TextInputProps) {
   const [text, setText] = useState(() => textOf(value));
   useEffect(() => {
     // NaN is what an unfinished number is; writing it back would take the text from under the typist.
-    setText((now) => (Object.is(typed(field, now), value) || Number.isNaN(value) ? now : textOf(value)));
+    setText((now) => (same(typed(field, now), value) || Number.isNaN(value) ? now : textOf(value)));
   }, [field, value]);
   return (
     <input
@@ -101,8 +101,4 @@ function TextInput({ field, value, onChange, shared }: TextInputProps) {
       }}
     />
   );
-}
-
-function textOf(value: Value): string {
-  return value === null || Number.isNaN(value) ? "" : String(value);
 }

@@ -1,14 +1,16 @@
 // From a JSON schema of flat parameters to fields, and from what was typed to values that hold to it.
 import { type Schema, Validator } from "@cfworker/json-schema";
 
-export type Value = string | number | boolean | null;
+export type Item = string | number | boolean | null;
+export type Value = Item | Value[];
 export type Values = Record<string, Value>;
 
 export interface Field {
   name: string;
   title: string;
   description: string;
-  kind: "integer" | "number" | "text" | "flag" | "choice";
+  /** A list is typed with commas between, or one text a line; deeper ones as JSON. */
+  kind: "integer" | "number" | "text" | "flag" | "choice" | "numbers" | "texts" | "json";
   choices: string[];
   /** May be left empty. */
   optional: boolean;
@@ -20,6 +22,9 @@ export interface Field {
 type Property = {
   type?: string | string[];
   anyOf?: Property[];
+  items?: Property;
+  prefixItems?: Property[];
+  $ref?: string;
   enum?: unknown[];
   const?: unknown;
   title?: string;
@@ -38,17 +43,24 @@ const KINDS: Record<string, Field["kind"]> = {
   string: "text",
 };
 
-function fieldOf(name: string, property: Property): Field {
-  const parts = property.anyOf ?? [property];
+function kindOf(own: Property): Field["kind"] {
+  const type = [own.type ?? "string"].flat().find((one) => one !== "null") ?? "string";
+  if (type !== "array") return KINDS[type] ?? (type === "object" ? "json" : "text");
+  const item = own.prefixItems ? "array" : own.items?.type;
+  return item === "string" ? "texts" : item === "integer" || item === "number" ? "numbers" : "json";
+}
+
+function fieldOf(name: string, property: Property, definitions: Record<string, Property>): Field {
+  const resolved = (one: Property) => definitions[one.$ref?.split("/").at(-1) ?? ""] ?? one;
+  const parts = (property.anyOf ?? [property]).map(resolved);
   const types = parts.flatMap((part) => part.type ?? []);
   const own = parts.find((part) => part.type !== "null") ?? property;
-  const type = types.find((one) => one !== "null") ?? "string";
   const choices = (own.enum ?? (own.const === undefined ? [] : [own.const])).map(String);
   return {
     name,
     title: property.title ?? name,
     description: property.description ?? own.description ?? "",
-    kind: choices.length > 0 ? "choice" : (KINDS[type] ?? "text"),
+    kind: choices.length > 0 ? "choice" : kindOf(own),
     choices,
     optional: types.includes("null"),
     minimum: own.minimum ?? own.exclusiveMinimum,
@@ -63,7 +75,8 @@ export function fieldsOf(
   presets: Record<string, Record<string, unknown>>,
 ): Field[][] {
   const properties = (schema.properties ?? {}) as Record<string, Property>;
-  const fields = Object.entries(properties).map(([name, property]) => fieldOf(name, property));
+  const definitions = (schema.$defs ?? {}) as Record<string, Property>;
+  const fields = Object.entries(properties).map(([name, property]) => fieldOf(name, property, definitions));
   const named = new Set(Object.values(presets).flatMap((preset) => Object.keys(preset)));
   return [fields.filter((field) => named.has(field.name)), fields.filter((field) => !named.has(field.name))];
 }
@@ -77,14 +90,50 @@ export function presetValues(fields: readonly Field[], preset: Record<string, un
 
 /** What differs from the preset: only that is sent. */
 export function overrides(values: Values, base: Values): Values {
-  return Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== base[name]));
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => !same(value, base[name])));
 }
 
-/** What was typed as a value; NaN where it isn't a number. */
+/** Whether two values are the same; lists are, where their items are. */
+export function same(a: Value | undefined, b: Value | undefined): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return Object.is(a, b);
+  return a.length === b.length && a.every((item, i) => same(item, b[i]));
+}
+
+/** What was typed as a value; NaN where it isn't one of the field's kind. */
 export function typed(field: Field, text: string): Value {
-  if (field.kind === "choice" || field.kind === "text") return text === "" && field.optional ? null : text;
-  if (text.trim() === "") return field.optional ? null : Number.NaN;
-  return Number(text);
+  const { kind, optional } = field;
+  if (kind === "choice" || kind === "text") return text === "" && optional ? null : text;
+  if (kind === "flag") return text === "true";
+  if (kind === "texts") return lines(text).length === 0 && optional ? null : lines(text);
+  if (text.trim() === "") return optional ? null : kind === "numbers" ? [] : Number.NaN;
+  if (kind === "numbers") {
+    return text
+      .split(/[\s,;]+/)
+      .filter(Boolean)
+      .map(Number);
+  }
+  return kind === "json" ? parsed(text) : Number(text);
+}
+
+function lines(text: string): string[] {
+  return text.split("\n").filter((line) => line.trim() !== "");
+}
+
+function parsed(text: string): Value {
+  try {
+    return JSON.parse(text) as Value;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** A value as it would be typed. */
+export function textOf(value: Value): string {
+  if (value === null || Number.isNaN(value)) return "";
+  if (!Array.isArray(value)) return String(value);
+  if (value.every((item) => typeof item === "string")) return value.join("\n");
+  if (value.every((item) => typeof item === "number" && !Number.isNaN(item))) return value.join(", ");
+  return value.some((item) => typeof item === "number") ? "" : JSON.stringify(value);
 }
 
 function complaint(field: Field, value: Value): string {
@@ -97,6 +146,8 @@ function complaint(field: Field, value: Value): string {
       .join(" ");
     return `${value === null || Number.isNaN(value) ? "Needs" : "Must be"} a ${field.kind === "integer" ? "whole " : ""}number${range ? ` ${range}` : ""}.`;
   }
+  if (field.kind === "numbers") return "Needs numbers with commas between.";
+  if (field.kind === "json") return "Needs a list in JSON.";
   return field.kind === "choice" ? `One of ${field.choices.join(", ")}.` : "This value doesn’t fit.";
 }
 
@@ -109,7 +160,8 @@ export function complaints(
   const found: Record<string, string> = {};
   for (const field of fields) {
     const value = values[field.name] ?? null;
-    if (typeof value === "number" && !Number.isFinite(value)) found[field.name] = complaint(field, value);
+    if ([value].flat().some((item) => typeof item === "number" && !Number.isFinite(item)))
+      found[field.name] = complaint(field, value);
   }
   const finite = Object.fromEntries(Object.entries(values).filter(([name]) => !(name in found)));
   const { errors } = new Validator({ ...schema, required: [] } as Schema, "2020-12", false).validate(finite);

@@ -7,7 +7,7 @@ import { duration } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { NotHereYet } from "../parts/Remedy";
 import { go, Link } from "../url/navigation";
-import { DEFAULT_VIEW } from "../url/view";
+import { DEFAULT_VIEW, NEW_RUN } from "../url/view";
 import type { Pair } from "./atlas";
 
 interface AtlasEmptyProps {
@@ -64,7 +64,7 @@ export function AtlasEmpty({ model, pair }: AtlasEmptyProps) {
             Start a quick run
           </button>
         )}
-        <Link className="button" to={{ page: "new", ...pair, preset: "quick" }}>
+        <Link className="button" to={{ page: "new", ...NEW_RUN, ...pair, analysis: "chg", preset: "quick" }}>
           Choose the settings
         </Link>
         <Link className="button" to={{ page: "task", name: pair.task, model: pair.model, split: "train" }}>

@@ -7,7 +7,7 @@ import { Markdown } from "../parts/Markdown";
 import { ProblemNote } from "../parts/ProblemNote";
 import { NotHereYet } from "../parts/Remedy";
 import { Link } from "../url/navigation";
-import { DEFAULT_VIEW } from "../url/view";
+import { DEFAULT_VIEW, NEW_RUN } from "../url/view";
 import { NotFoundPage } from "./NotFoundPage";
 
 export function ModelsPage() {
@@ -79,10 +79,7 @@ export function ModelPage({ name }: { name: string }) {
             Its maps
           </Link>
           {model.ready && (
-            <Link
-              className="button primary"
-              to={{ page: "new", model: model.name, task: null, preset: null }}
-            >
+            <Link className="button primary" to={{ page: "new", ...NEW_RUN, model: model.name }}>
               New run
             </Link>
           )}

@@ -6,6 +6,7 @@ import { duration, moment, number } from "../format/numbers";
 import { CopyButton } from "../parts/CopyButton";
 import { ProblemNote } from "../parts/ProblemNote";
 import { Link } from "../url/navigation";
+import { newRunLike, useAnalysis } from "./analyses";
 
 interface ReproduceCardProps {
   run: Run;
@@ -22,6 +23,7 @@ function text(value: unknown): string | null {
 export function ReproduceCard({ run, readOnly, onRun }: ReproduceCardProps) {
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
+  const analysis = useAnalysis(run.analysis);
   const computing = run.attempts.some((attempt) => !FINAL.has(attempt.status));
   const reproduce = async () => {
     setBusy(true);
@@ -64,7 +66,7 @@ export function ReproduceCard({ run, readOnly, onRun }: ReproduceCardProps) {
           </button>
         )}
         {!readOnly && (
-          <Link className="button" to={{ page: "new", model: run.model, task: run.task, preset: run.preset }}>
+          <Link className="button" to={newRunLike(run, analysis)}>
             Change and run
           </Link>
         )}

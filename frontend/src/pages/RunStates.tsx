@@ -9,6 +9,7 @@ import { ProblemNote } from "../parts/ProblemNote";
 import { Words } from "../parts/Words";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW } from "../url/view";
+import { newRunLike, useAnalysis } from "./analyses";
 
 export function ProgressBar({ fraction, label }: { fraction: number | null; label: string }) {
   return (
@@ -69,6 +70,7 @@ export function RunState({ run, onRun, readOnly }: RunStateProps) {
       setBusy(false);
     }
   };
+  const analysis = useAnalysis(run.analysis);
   const moving = run.status === "queued" || run.status === "running";
   return (
     <section className="card run-state" aria-label="State of the run">
@@ -97,10 +99,7 @@ export function RunState({ run, onRun, readOnly }: RunStateProps) {
               >
                 {run.status === "failed" ? "Try again" : "Start again"}
               </button>
-              <Link
-                className="button"
-                to={{ page: "new", model: run.model, task: run.task, preset: run.preset }}
-              >
+              <Link className="button" to={newRunLike(run, analysis)}>
                 Change the settings
               </Link>
             </>

@@ -9,7 +9,7 @@ import { Confirm } from "../parts/Dialog";
 import { ProblemNote } from "../parts/ProblemNote";
 import { Words } from "../parts/Words";
 import { go, Link } from "../url/navigation";
-import { DEFAULT_VIEW, type Place } from "../url/view";
+import { DEFAULT_VIEW, NEW_RUN, type Place } from "../url/view";
 import { Headline } from "./Maps";
 import { ProgressBar } from "./RunStates";
 import { titleWords } from "./RunTitle";
@@ -21,8 +21,8 @@ const PAGE = 50;
 
 export function RunsPage({ place }: { place: RunsPlace }) {
   const [limit, setLimit] = useState(PAGE);
-  const { model, task, status } = place;
-  const query = { model, task, status, limit };
+  const { model, task, analysis, status } = place;
+  const query = { model, task, analysis, status, limit };
   const runs = useResource(`runs ${JSON.stringify(query)}`, (signal) => api.runs(query, signal));
   const models = useResource("models", (signal) => api.models(signal));
   const tasks = useResource("tasks", (signal) => api.tasks(signal));
@@ -33,7 +33,7 @@ export function RunsPage({ place }: { place: RunsPlace }) {
     <div className="page">
       <div className="section-head">
         <h1>Runs</h1>
-        <Link className="button primary" to={{ page: "new", model, task, preset: null }}>
+        <Link className="button primary" to={{ page: "new", ...NEW_RUN, analysis, model, task }}>
           New run
         </Link>
       </div>
@@ -117,11 +117,14 @@ function NoRuns({ filtered }: { filtered: boolean }) {
       </p>
       <div className="card-actions">
         {filtered ? (
-          <Link className="button" to={{ page: "runs", model: null, task: null, status: null }}>
+          <Link
+            className="button"
+            to={{ page: "runs", model: null, task: null, analysis: null, status: null }}
+          >
             Show all runs
           </Link>
         ) : (
-          <Link className="button primary" to={{ page: "new", model: null, task: null, preset: "quick" }}>
+          <Link className="button primary" to={{ page: "new", ...NEW_RUN, preset: "quick" }}>
             Start a quick run
           </Link>
         )}

@@ -9,7 +9,7 @@ import { ProblemNote } from "../parts/ProblemNote";
 import { Segmented } from "../parts/Segmented";
 import { TokenText } from "../tokens/TokenText";
 import { go, Link } from "../url/navigation";
-import { DEFAULT_VIEW, type Place } from "../url/view";
+import { DEFAULT_VIEW, NEW_RUN, type Place } from "../url/view";
 import { NotFoundPage } from "./NotFoundPage";
 
 type TaskPlace = Extract<Place, { page: "task" }>;
@@ -86,7 +86,7 @@ function TaskHead({ task, model }: { task: Task; model: string | null }) {
           <Link className="button" to={{ page: "atlas", model, task: task.name, view: DEFAULT_VIEW }}>
             Its map
           </Link>
-          <Link className="button primary" to={{ page: "new", model, task: task.name, preset: null }}>
+          <Link className="button primary" to={{ page: "new", ...NEW_RUN, model, task: task.name }}>
             New run
           </Link>
           {task.origin === "yours" && (

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { api } from "../api/client";
 import { useConnection } from "../api/connection";
 import { useInterval } from "../api/resource";
+import { DEFAULT_LAB } from "../url/lab";
 import { Link, usePlace } from "../url/navigation";
 import { DEFAULT_VIEW, type Place } from "../url/view";
 import { ExportMenu } from "./ExportMenu";
@@ -13,9 +14,10 @@ import { CHOICES, useTheme } from "./theme";
 
 const PAGES: { text: string; to: Place; pages: Place["page"][] }[] = [
   { text: "Atlas", to: { page: "atlas", model: null, task: null, view: DEFAULT_VIEW }, pages: ["atlas"] },
+  { text: "Prompt lab", to: { page: "lab", ...DEFAULT_LAB }, pages: ["lab"] },
   {
     text: "Runs",
-    to: { page: "runs", model: null, task: null, status: null },
+    to: { page: "runs", model: null, task: null, analysis: null, status: null },
     pages: ["runs", "run", "new"],
   },
   { text: "Tasks", to: { page: "tasks" }, pages: ["tasks", "task"] },

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  COMPOSITIONS,
   DEFAULT_VIEW,
   formatPlace,
   MODES,
@@ -36,8 +37,32 @@ const places: fc.Arbitrary<Place> = fc.oneof(
   fc.record({ page: fc.constant("atlas" as const), model: maybe, task: maybe, view: views }),
   fc.record({ page: fc.constant("run" as const), id: names, view: views }),
   fc.record({ page: fc.constant("shared" as const), token: names, view: fc.option(views) }),
-  fc.record({ page: fc.constant("new" as const), model: maybe, task: maybe, preset: maybe }),
-  fc.record({ page: fc.constant("runs" as const), model: maybe, task: maybe, status: maybe }),
+  fc.record({
+    page: fc.constant("new" as const),
+    analysis: maybe,
+    model: maybe,
+    task: maybe,
+    preset: maybe,
+    params: fc.dictionary(fc.stringMatching(/^[a-z][a-z0-9_]{0,20}$/), names),
+  }),
+  fc.record({
+    page: fc.constant("runs" as const),
+    model: maybe,
+    task: maybe,
+    analysis: maybe,
+    status: maybe,
+  }),
+  fc.record({
+    page: fc.constant("circuits" as const),
+    model: maybe,
+    circuits: fc.record({
+      head: fc.option(heads),
+      weights: maybe,
+      composition: fc.constantFrom(...COMPOSITIONS),
+      least: fc.option(fc.integer({ min: 1, max: 10_000 }).map((n) => n / 1000)),
+      token: fc.option(fc.integer({ min: 0, max: 9_999_999 })),
+    }),
+  }),
   fc.record({ page: fc.constant("tasks" as const) }),
   fc.record({
     page: fc.constant("task" as const),

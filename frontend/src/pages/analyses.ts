@@ -1,0 +1,34 @@
+// What can be computed, in words, and the forms that a page leads to.
+import { api } from "../api/client";
+import { type Resource, useResource } from "../api/resource";
+import type { Analysis, Run } from "../api/types";
+import { fieldsOf, overrides, presetValues, textOf, type Values } from "../form/schema";
+import type { NewRun, Place } from "../url/view";
+
+/** The analyses there are; they change with the program only. */
+export function useAnalyses(): Resource<Analysis[]> {
+  return useResource("analyses", (signal) => api.analyses(signal), { fixed: true });
+}
+
+export function useAnalysis(name: string): Analysis | undefined {
+  return useAnalyses().data?.find((analysis) => analysis.name === name);
+}
+
+/** The form with this run's settings: what differs from its preset is filled in. */
+export function newRunLike(run: Run, analysis: Analysis | undefined): Place {
+  const { model, task } = run;
+  const place: { page: "new" } & NewRun = {
+    page: "new",
+    analysis: run.analysis,
+    model,
+    task,
+    preset: run.preset,
+    params: {},
+  };
+  if (!analysis) return place;
+  const fields = fieldsOf(analysis.params_schema, analysis.presets).flat();
+  const base = presetValues(fields, analysis.presets[run.preset ?? ""] ?? {});
+  const known = Object.fromEntries(fields.map(({ name }) => [name, run.params[name] ?? null])) as Values;
+  const changed = Object.entries(overrides(known, base)).filter(([, value]) => value !== null);
+  return { ...place, params: Object.fromEntries(changed.map(([name, value]) => [name, textOf(value)])) };
+}
