@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from headscope import messages
 from headscope.web import schemas
 from headscope.web.examples import EXAMPLES
 from headscope.web.openapi import document
@@ -36,7 +37,8 @@ def test_each_schema_has_an_example(openapi: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", list(EXAMPLES))
 def test_examples_fit_their_schema(name: str) -> None:
-    TypeAdapter(getattr(schemas, name)).validate_python(EXAMPLES[name])
+    schema = getattr(schemas, name, None) or getattr(messages, name)
+    TypeAdapter(schema).validate_python(EXAMPLES[name])
 
 
 def test_each_operation_has_a_tag_a_summary_and_problems(openapi: dict[str, Any]) -> None:

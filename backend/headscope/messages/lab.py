@@ -28,6 +28,12 @@ class LabIn(Schema):
     bos: bool | None = Field(
         default=None, description="Put a BOS token first; the tokenizer's own policy where unset."
     )
+    wait: float = Field(
+        default=20,
+        ge=0,
+        le=60,
+        description="Seconds to wait for a model that is being loaded; then 503 `model-loading`.",
+    )
 
     @model_validator(mode="after")
     def _one_prompt(self) -> LabIn:
@@ -63,7 +69,7 @@ class PatternsOut(Schema):
     )
     triangle: TypedArray | None = Field(
         default=None,
-        description="[layers, heads, T(T+1)/2] u1: the rows of the lower triangle one after another; a weight "
+        description="[layers, heads, T(T+1)/2] u1: the lower triangle, row after row; a weight "
         "is (value / 255)².",
     )
     top: TopKeys | None = None
@@ -119,6 +125,13 @@ class GatesIn(LabIn):
     answers: list[int] = Field(
         default_factory=list, max_length=2, description="Token ids to follow; two give a logit difference."
     )
+    board: str | None = Field(
+        default=None,
+        max_length=64,
+        description="Any name of the page's own. Of one board's requests only the newest is answered: older "
+        "ones that still wait get 409 `superseded`.",
+    )
+    turn: int = Field(default=0, ge=0, le=2**53, description="Counts a board's requests, upwards.")
 
 
 class NextToken(Schema):
@@ -189,7 +202,9 @@ class HeadAblationOut(Schema):
 
 
 class AttributionIn(LabIn):
-    at: int | None = Field(default=None, ge=0, description="The position that predicts; the last where unset.")
+    at: int | None = Field(
+        default=None, ge=0, description="The position that predicts; the last where unset."
+    )
     token: int | None = Field(default=None, ge=0, description="The most likely token where unset.")
     against: int | None = Field(default=None, ge=0, description="Attribute the logit difference to this one.")
     gates: Gates | None = None

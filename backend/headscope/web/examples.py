@@ -113,6 +113,34 @@ _TASK: Final[dict[str, Any]] = {
     "judged": "top",
 }
 
+_PROMPT: Final[dict[str, Any]] = {"model": "headscope-2l", "text": "the cat sat on the cat", "bos": None}
+_SCORE: Final[dict[str, Any]] = {
+    "name": "induction",
+    "title": "Induction",
+    "reading": "How much a repeated token looks at what followed its earlier copy.",
+    "unit": None,
+}
+_THUMBS: Final[dict[str, Any]] = {
+    "size": 1,
+    "block": 1,
+    "values": {"dtype": "u1", "shape": "1, 1, 1", "bdata": "/w=="},
+}
+_ANSWER: Final[dict[str, Any]] = {
+    "token": _TOKEN,
+    "before": -0.02,
+    "after": -2.9,
+    "rank_before": 0,
+    "rank_after": 3,
+}
+_PART: Final[dict[str, Any]] = {"name": "embedding", "title": "Embedding", "value": 0.8}
+_LENS_LAYER: Final[dict[str, Any]] = {
+    "layers": 1,
+    "top": [_TOKEN],
+    "top_probability": [0.61],
+    "log_probability": -0.5,
+    "rank": 0,
+}
+
 EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "Problem": _PROBLEM,
     "ModelOut": {
@@ -212,24 +240,79 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "access": "open",
     },
     "TypedArray": _ARRAY,
-    "LabIn": {"model": "headscope-2l", "text": "the cat sat on the cat", "bos": None},
-    "PatternsIn": {"model": "headscope-2l", "text": "the cat sat on the cat", "bos": None, "layers": [1]},
+    "LabIn": _PROMPT,
+    "PatternsIn": {**_PROMPT, "layers": [1]},
+    "TopKeys": {
+        "keys": {"dtype": "u2", "shape": "1, 1, 1, 1", "bdata": "AAA="},
+        "weights": {"dtype": "u1", "shape": "1, 1, 1, 1", "bdata": "/w=="},
+        "rest": {"dtype": "f4", "shape": "1, 1, 1", "bdata": "AAAAAA=="},
+    },
     "PatternsOut": {
         "model": "headscope-2l",
         "tokens": [_TOKEN],
         "layers": [1],
         "patterns": {"dtype": "f4", "shape": "1, 1, 1, 1", "bdata": "AACAPw=="},
     },
-    "GatesIn": {"model": "headscope-2l", "text": "cats", "bos": None, "gates": [[1.0, 0.0]], "top": 10},
+    "LookIn": {**_PROMPT, "fold": True},
+    "ScoreOut": _SCORE,
+    "Thumbs": _THUMBS,
+    "LookOut": {
+        "model": "headscope-2l",
+        "n_kv_heads": 8,
+        "tokens": [_TOKEN],
+        "n_ctx": 256,
+        "bos": "none",
+        "copies": [[]],
+        "scores": [_SCORE],
+        "values": {"dtype": "f4", "shape": "1, 1, 1", "bdata": "AAAAAA=="},
+        "loss": {"dtype": "f4", "shape": "1", "bdata": "AADAfw=="},
+        "loss_first": None,
+        "loss_repeat": None,
+        "sink": 0.42,
+        "thumbs": _THUMBS,
+    },
+    "GatesIn": {**_PROMPT, "gates": [[1.0, 0.0]], "top": 10, "board": "a1b2", "turn": 7},
     "NextToken": {"token": _TOKEN, "before": 0.983, "after": 0.055},
+    "Answer": _ANSWER,
+    "Change": {"before": 4.2, "after": -0.3},
     "GatesOut": {
         "model": "headscope-2l",
         "tokens": [_TOKEN],
+        "at": 0,
         "next": [{"token": _TOKEN, "before": 0.983, "after": 0.055}],
+        "answers": [_ANSWER],
+        "logit_difference": None,
         "loss_before": [None],
         "loss_after": [None],
         "kl": 2.91,
     },
+    "ContinueIn": {**_PROMPT, "gates": [[1.0, 0.0]], "n_tokens": 20, "temperature": 0.0},
+    "ContinueOut": {"model": "headscope-2l", "before": [_TOKEN], "after": [_TOKEN], "note": ""},
+    "HeadAblationIn": {**_PROMPT, "layer": 1, "head": 4},
+    "HeadAblationOut": {
+        "model": "headscope-2l",
+        "layer": 1,
+        "head": 4,
+        "loss": {"dtype": "f4", "shape": "3, 1", "bdata": "AADAfwAAwH8AAMB/"},
+        "loss_repeat": [0.4, 2.1, 2.2],
+    },
+    "AttributionIn": {**_PROMPT, "at": 5, "token": 3290},
+    "Part": _PART,
+    "AttributionOut": {
+        "model": "headscope-2l",
+        "tokens": [_TOKEN],
+        "at": 0,
+        "token": _TOKEN,
+        "against": None,
+        "heads": {"dtype": "f4", "shape": "1, 1", "bdata": "AACAPw=="},
+        "parts": [_PART],
+        "total": 1.8,
+        "logit": 1.8,
+        "note": "",
+    },
+    "LensIn": {**_PROMPT, "at": 5},
+    "LensLayer": _LENS_LAYER,
+    "LensOut": {"model": "headscope-2l", "at": 0, "token": _TOKEN, "layers": [_LENS_LAYER]},
     "ModelInfoOut": _MODEL_INFO,
     "ResultOut": {
         "analysis": "chg",

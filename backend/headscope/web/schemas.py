@@ -12,24 +12,6 @@ from headscope.messages import (
     Schema,
 )
 from headscope.messages import (
-    GatesIn as GatesIn,
-)
-from headscope.messages import (
-    GatesOut as GatesOut,
-)
-from headscope.messages import (
-    LabIn as LabIn,
-)
-from headscope.messages import (
-    NextToken as NextToken,
-)
-from headscope.messages import (
-    PatternsIn as PatternsIn,
-)
-from headscope.messages import (
-    PatternsOut as PatternsOut,
-)
-from headscope.messages import (
     TaskAccuracyOut as TaskAccuracyOut,
 )
 from headscope.messages import (

@@ -21,7 +21,23 @@ from headscope.errors import (
     TooLarge,
     Unavailable,
 )
-from headscope.messages import GatesIn, GatesOut, PatternsIn, PatternsOut, TaskAccuracyOut
+from headscope.messages import (
+    AttributionIn,
+    AttributionOut,
+    ContinueIn,
+    ContinueOut,
+    GatesIn,
+    GatesOut,
+    HeadAblationIn,
+    HeadAblationOut,
+    LensIn,
+    LensOut,
+    LookIn,
+    LookOut,
+    PatternsIn,
+    PatternsOut,
+    TaskAccuracyOut,
+)
 from headscope.store import evaluations, workers
 from headscope.store.session import Store
 from headscope.store.workers import WorkerView
@@ -40,6 +56,10 @@ class WorkerClient:
         self._store = store
         self._http = httpx.Client(timeout=timeout, trust_env=False)
 
+    def look(self, wanted: LookIn) -> LookOut:
+        """All heads on a text: scores, losses, repeats, thumbnails."""
+        return self._ask("look", wanted, LookOut)
+
     def patterns(self, wanted: PatternsIn) -> PatternsOut:
         """Attention patterns of a text, every layer or those named."""
         return self._ask("patterns", wanted, PatternsOut)
@@ -47,6 +67,22 @@ class WorkerClient:
     def gates(self, wanted: GatesIn) -> GatesOut:
         """What gates on every head do to a text: next tokens, losses, divergence."""
         return self._ask("gates", wanted, GatesOut)
+
+    def continue_prompt(self, wanted: ContinueIn) -> ContinueOut:
+        """What the model writes after a text, as it is and gated."""
+        return self._ask("continue", wanted, ContinueOut)
+
+    def ablation(self, wanted: HeadAblationIn) -> HeadAblationOut:
+        """Losses with one head gated off, patterns frozen and free."""
+        return self._ask("ablation", wanted, HeadAblationOut)
+
+    def attribution(self, wanted: AttributionIn) -> AttributionOut:
+        """A logit as a sum over heads and the model's other parts."""
+        return self._ask("attribution", wanted, AttributionOut)
+
+    def lens(self, wanted: LensIn) -> LensOut:
+        """What each layer would predict."""
+        return self._ask("lens", wanted, LensOut)
 
     def accuracy(self, model: ModelInfo, task: Task) -> TaskAccuracyOut:
         """How a model does on a task without gates: kept, being computed (ask again), or why not."""

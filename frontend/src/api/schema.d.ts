@@ -515,6 +515,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/lab/look": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * All heads on a prompt: scores, losses, repeats, thumbnails
+         * @description One pass. Patterns come as thumbnails; `/lab/patterns` has them whole, layer by layer.
+         */
+        post: operations["look"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/lab/patterns": {
         parameters: {
             query?: never;
@@ -526,7 +546,7 @@ export interface paths {
         put?: never;
         /**
          * Attention patterns of a prompt
-         * @description 422 for a prompt beyond the context or a layer there isn't; 503 at once where no worker is alive.
+         * @description 422 for a prompt beyond the context or a layer there isn't; 413 for too much at once.
          */
         post: operations["patterns"];
         delete?: never;
@@ -546,9 +566,89 @@ export interface paths {
         put?: never;
         /**
          * Next-token probabilities before and after gating heads
-         * @description Gates are [layers, heads] in [0, 1]; 503 at once where no worker is alive.
+         * @description Gates are [layers, heads] in [0, 1]. 409 `superseded`: the same board has asked for something newer.
          */
         post: operations["gates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/lab/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What the model writes next, as it is and gated
+         * @description Greedy at temperature 0; sampled by `seed` above, with the same draws for both.
+         */
+        post: operations["continue_prompt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/lab/ablation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * One head gated off: losses with patterns frozen and free
+         * @description Frozen patterns show what the head writes itself; free ones also what later heads make of it.
+         */
+        post: operations["ablation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/lab/attribution": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A logit as a sum over heads and other parts
+         * @description Direct logit attribution at the scale of the final norm; the parts add up to the logit.
+         */
+        post: operations["attribution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/lab/lens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What each layer would predict
+         * @description The logit lens: the stream after each layer, read through the final norm and the unembedding.
+         */
+        post: operations["lens"];
         delete?: never;
         options?: never;
         head?: never;
@@ -629,6 +729,35 @@ export interface components {
             figures: string[];
         };
         /**
+         * Answer
+         * @description A followed token's log-probability and rank (0 is the most likely), before and under the gates.
+         * @example {
+         *       "token": {
+         *         "id": 3290,
+         *         "start": 0,
+         *         "end": 4,
+         *         "text": "cats",
+         *         "hex": "63617473",
+         *         "special": false
+         *       },
+         *       "before": -0.02,
+         *       "after": -2.9,
+         *       "rank_before": 0,
+         *       "rank_after": 3
+         *     }
+         */
+        Answer: {
+            token: components["schemas"]["TokenOut"];
+            /** Before */
+            before: number;
+            /** After */
+            after: number;
+            /** Rank Before */
+            rank_before: number;
+            /** Rank After */
+            rank_after: number;
+        };
+        /**
          * AttemptOut
          * @example {
          *       "number": 1,
@@ -664,6 +793,129 @@ export interface components {
              * @description Largest absolute difference to the run's first finished attempt; 0 is identical.
              */
             drift: number | null;
+        };
+        /**
+         * AttributionIn
+         * @example {
+         *       "model": "headscope-2l",
+         *       "text": "the cat sat on the cat",
+         *       "bos": null,
+         *       "at": 5,
+         *       "token": 3290
+         *     }
+         */
+        AttributionIn: {
+            /** Model */
+            model: string;
+            /** Text */
+            text?: string | null;
+            /**
+             * Prompt
+             * @description A stored prompt's id, in place of the text.
+             */
+            prompt?: string | null;
+            /**
+             * Row
+             * @description Which prompt of a stored batch.
+             * @default 0
+             */
+            row: number;
+            /**
+             * Bos
+             * @description Put a BOS token first; the tokenizer's own policy where unset.
+             */
+            bos?: boolean | null;
+            /**
+             * Wait
+             * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
+             * @default 20
+             */
+            wait: number;
+            /**
+             * At
+             * @description The position that predicts; the last where unset.
+             */
+            at?: number | null;
+            /**
+             * Token
+             * @description The most likely token where unset.
+             */
+            token?: number | null;
+            /**
+             * Against
+             * @description Attribute the logit difference to this one.
+             */
+            against?: number | null;
+            /** Gates */
+            gates?: components["schemas"]["TypedArray"] | number[][] | null;
+        };
+        /**
+         * AttributionOut
+         * @description A logit (or difference of two) as a sum over the parts of the model, normalisation scale frozen.
+         * @example {
+         *       "model": "headscope-2l",
+         *       "tokens": [
+         *         {
+         *           "id": 3290,
+         *           "start": 0,
+         *           "end": 4,
+         *           "text": "cats",
+         *           "hex": "63617473",
+         *           "special": false
+         *         }
+         *       ],
+         *       "at": 0,
+         *       "token": {
+         *         "id": 3290,
+         *         "start": 0,
+         *         "end": 4,
+         *         "text": "cats",
+         *         "hex": "63617473",
+         *         "special": false
+         *       },
+         *       "against": null,
+         *       "heads": {
+         *         "dtype": "f4",
+         *         "shape": "1, 1",
+         *         "bdata": "AACAPw=="
+         *       },
+         *       "parts": [
+         *         {
+         *           "name": "embedding",
+         *           "title": "Embedding",
+         *           "value": 0.8
+         *         }
+         *       ],
+         *       "total": 1.8,
+         *       "logit": 1.8,
+         *       "note": ""
+         *     }
+         */
+        AttributionOut: {
+            /** Model */
+            model: string;
+            /** Tokens */
+            tokens: components["schemas"]["TokenOut"][];
+            /** At */
+            at: number;
+            token: components["schemas"]["TokenOut"];
+            against: components["schemas"]["TokenOut"] | null;
+            /** @description [layers, heads] f4. */
+            heads: components["schemas"]["TypedArray"];
+            /** Parts */
+            parts: components["schemas"]["Part"][];
+            /**
+             * Total
+             * @description The sum of all the above.
+             */
+            total: number;
+            /**
+             * Logit
+             * @description What the model says; `total` equals it to rounding.
+             */
+            logit: number;
+            /** Note */
+            note: string;
         };
         /** Body_upload_task */
         Body_upload_task: {
@@ -710,6 +962,119 @@ export interface components {
              * @description In-context examples before the question.
              */
             shots?: number | null;
+        };
+        /**
+         * Change
+         * @example {
+         *       "before": 4.2,
+         *       "after": -0.3
+         *     }
+         */
+        Change: {
+            /** Before */
+            before: number;
+            /** After */
+            after: number;
+        };
+        /**
+         * ContinueIn
+         * @example {
+         *       "model": "headscope-2l",
+         *       "text": "the cat sat on the cat",
+         *       "bos": null,
+         *       "gates": [
+         *         [
+         *           1,
+         *           0
+         *         ]
+         *       ],
+         *       "n_tokens": 20,
+         *       "temperature": 0
+         *     }
+         */
+        ContinueIn: {
+            /** Model */
+            model: string;
+            /** Text */
+            text?: string | null;
+            /**
+             * Prompt
+             * @description A stored prompt's id, in place of the text.
+             */
+            prompt?: string | null;
+            /**
+             * Row
+             * @description Which prompt of a stored batch.
+             * @default 0
+             */
+            row: number;
+            /**
+             * Bos
+             * @description Put a BOS token first; the tokenizer's own policy where unset.
+             */
+            bos?: boolean | null;
+            /**
+             * Wait
+             * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
+             * @default 20
+             */
+            wait: number;
+            /** Gates */
+            gates: components["schemas"]["TypedArray"] | number[][];
+            /**
+             * N Tokens
+             * @default 20
+             */
+            n_tokens: number;
+            /**
+             * Temperature
+             * @description 0: always the most likely token.
+             * @default 0
+             */
+            temperature: number;
+            /**
+             * Seed
+             * @default 0
+             */
+            seed: number;
+        };
+        /**
+         * ContinueOut
+         * @description What each model writes next; ends early where a model ends its text or its context is full.
+         * @example {
+         *       "model": "headscope-2l",
+         *       "before": [
+         *         {
+         *           "id": 3290,
+         *           "start": 0,
+         *           "end": 4,
+         *           "text": "cats",
+         *           "hex": "63617473",
+         *           "special": false
+         *         }
+         *       ],
+         *       "after": [
+         *         {
+         *           "id": 3290,
+         *           "start": 0,
+         *           "end": 4,
+         *           "text": "cats",
+         *           "hex": "63617473",
+         *           "special": false
+         *         }
+         *       ],
+         *       "note": ""
+         *     }
+         */
+        ContinueOut: {
+            /** Model */
+            model: string;
+            /** Before */
+            before: components["schemas"]["TokenOut"][];
+            /** After */
+            after: components["schemas"]["TokenOut"][];
+            /** Note */
+            note: string;
         };
         /**
          * EstimateOut
@@ -805,7 +1170,7 @@ export interface components {
          * GatesIn
          * @example {
          *       "model": "headscope-2l",
-         *       "text": "cats",
+         *       "text": "the cat sat on the cat",
          *       "bos": null,
          *       "gates": [
          *         [
@@ -813,19 +1178,38 @@ export interface components {
          *           0
          *         ]
          *       ],
-         *       "top": 10
+         *       "top": 10,
+         *       "board": "a1b2",
+         *       "turn": 7
          *     }
          */
         GatesIn: {
             /** Model */
             model: string;
             /** Text */
-            text: string;
+            text?: string | null;
+            /**
+             * Prompt
+             * @description A stored prompt's id, in place of the text.
+             */
+            prompt?: string | null;
+            /**
+             * Row
+             * @description Which prompt of a stored batch.
+             * @default 0
+             */
+            row: number;
             /**
              * Bos
              * @description Put a BOS token first; the tokenizer's own policy where unset.
              */
             bos?: boolean | null;
+            /**
+             * Wait
+             * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
+             * @default 20
+             */
+            wait: number;
             /**
              * Gates
              * @description [layers, heads] in [0, 1].
@@ -836,6 +1220,27 @@ export interface components {
              * @default 10
              */
             top: number;
+            /**
+             * At
+             * @description The position that is read; the last where unset.
+             */
+            at?: number | null;
+            /**
+             * Answers
+             * @description Token ids to follow; two give a logit difference.
+             */
+            answers?: number[];
+            /**
+             * Board
+             * @description Any name of the page's own. Of one board's requests only the newest is answered: older ones that still wait get 409 `superseded`.
+             */
+            board?: string | null;
+            /**
+             * Turn
+             * @description Counts a board's requests, upwards.
+             * @default 0
+             */
+            turn: number;
         };
         /**
          * GatesOut
@@ -851,6 +1256,7 @@ export interface components {
          *           "special": false
          *         }
          *       ],
+         *       "at": 0,
          *       "next": [
          *         {
          *           "token": {
@@ -865,6 +1271,23 @@ export interface components {
          *           "after": 0.055
          *         }
          *       ],
+         *       "answers": [
+         *         {
+         *           "token": {
+         *             "id": 3290,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": "cats",
+         *             "hex": "63617473",
+         *             "special": false
+         *           },
+         *           "before": -0.02,
+         *           "after": -2.9,
+         *           "rank_before": 0,
+         *           "rank_after": 3
+         *         }
+         *       ],
+         *       "logit_difference": null,
          *       "loss_before": [
          *         null
          *       ],
@@ -879,8 +1302,14 @@ export interface components {
             model: string;
             /** Tokens */
             tokens: components["schemas"]["TokenOut"][];
+            /** At */
+            at: number;
             /** Next */
             next: components["schemas"]["NextToken"][];
+            /** Answers */
+            answers: components["schemas"]["Answer"][];
+            /** @description First answer's logit minus the second's. */
+            logit_difference: components["schemas"]["Change"] | null;
             /**
              * Loss Before
              * @description Nats per token; None for the first, which nothing predicts.
@@ -890,9 +1319,90 @@ export interface components {
             loss_after: (number | null)[];
             /**
              * Kl
-             * @description KL(ungated || gated) at the last position, nats.
+             * @description KL(ungated || gated) at the position, nats.
              */
             kl: number;
+        };
+        /**
+         * HeadAblationIn
+         * @example {
+         *       "model": "headscope-2l",
+         *       "text": "the cat sat on the cat",
+         *       "bos": null,
+         *       "layer": 1,
+         *       "head": 4
+         *     }
+         */
+        HeadAblationIn: {
+            /** Model */
+            model: string;
+            /** Text */
+            text?: string | null;
+            /**
+             * Prompt
+             * @description A stored prompt's id, in place of the text.
+             */
+            prompt?: string | null;
+            /**
+             * Row
+             * @description Which prompt of a stored batch.
+             * @default 0
+             */
+            row: number;
+            /**
+             * Bos
+             * @description Put a BOS token first; the tokenizer's own policy where unset.
+             */
+            bos?: boolean | null;
+            /**
+             * Wait
+             * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
+             * @default 20
+             */
+            wait: number;
+            /** Layer */
+            layer: number;
+            /** Head */
+            head: number;
+            /**
+             * Fold
+             * @default false
+             */
+            fold: boolean;
+        };
+        /**
+         * HeadAblationOut
+         * @description One head gated off: with every pattern held as it was, and with later heads free to respond.
+         * @example {
+         *       "model": "headscope-2l",
+         *       "layer": 1,
+         *       "head": 4,
+         *       "loss": {
+         *         "dtype": "f4",
+         *         "shape": "3, 1",
+         *         "bdata": "AADAfwAAwH8AAMB/"
+         *       },
+         *       "loss_repeat": [
+         *         0.4,
+         *         2.1,
+         *         2.2
+         *       ]
+         *     }
+         */
+        HeadAblationOut: {
+            /** Model */
+            model: string;
+            /** Layer */
+            layer: number;
+            /** Head */
+            head: number;
+            /** @description [3, tokens] f4: as it is, patterns frozen, patterns free. */
+            loss: components["schemas"]["TypedArray"];
+            /**
+             * Loss Repeat
+             * @description Mean over the repeats, the same three.
+             */
+            loss_repeat: (number | null)[];
         };
         /**
          * HealthOut
@@ -942,6 +1452,278 @@ export interface components {
              * @enum {string}
              */
             access: "open" | "signed-in" | "sign-in-needed";
+        };
+        /**
+         * LensIn
+         * @example {
+         *       "model": "headscope-2l",
+         *       "text": "the cat sat on the cat",
+         *       "bos": null,
+         *       "at": 5
+         *     }
+         */
+        LensIn: {
+            /** Model */
+            model: string;
+            /** Text */
+            text?: string | null;
+            /**
+             * Prompt
+             * @description A stored prompt's id, in place of the text.
+             */
+            prompt?: string | null;
+            /**
+             * Row
+             * @description Which prompt of a stored batch.
+             * @default 0
+             */
+            row: number;
+            /**
+             * Bos
+             * @description Put a BOS token first; the tokenizer's own policy where unset.
+             */
+            bos?: boolean | null;
+            /**
+             * Wait
+             * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
+             * @default 20
+             */
+            wait: number;
+            /** At */
+            at?: number | null;
+            /** Token */
+            token?: number | null;
+            /** Gates */
+            gates?: components["schemas"]["TypedArray"] | number[][] | null;
+        };
+        /**
+         * LensLayer
+         * @description What the stream says after so many layers, read through the final norm and the unembedding.
+         * @example {
+         *       "layers": 1,
+         *       "top": [
+         *         {
+         *           "id": 3290,
+         *           "start": 0,
+         *           "end": 4,
+         *           "text": "cats",
+         *           "hex": "63617473",
+         *           "special": false
+         *         }
+         *       ],
+         *       "top_probability": [
+         *         0.61
+         *       ],
+         *       "log_probability": -0.5,
+         *       "rank": 0
+         *     }
+         */
+        LensLayer: {
+            /** Layers */
+            layers: number;
+            /** Top */
+            top: components["schemas"]["TokenOut"][];
+            /** Top Probability */
+            top_probability: number[];
+            /**
+             * Log Probability
+             * @description Of the followed token.
+             */
+            log_probability: number;
+            /** Rank */
+            rank: number;
+        };
+        /**
+         * LensOut
+         * @example {
+         *       "model": "headscope-2l",
+         *       "at": 0,
+         *       "token": {
+         *         "id": 3290,
+         *         "start": 0,
+         *         "end": 4,
+         *         "text": "cats",
+         *         "hex": "63617473",
+         *         "special": false
+         *       },
+         *       "layers": [
+         *         {
+         *           "layers": 1,
+         *           "top": [
+         *             {
+         *               "id": 3290,
+         *               "start": 0,
+         *               "end": 4,
+         *               "text": "cats",
+         *               "hex": "63617473",
+         *               "special": false
+         *             }
+         *           ],
+         *           "top_probability": [
+         *             0.61
+         *           ],
+         *           "log_probability": -0.5,
+         *           "rank": 0
+         *         }
+         *       ]
+         *     }
+         */
+        LensOut: {
+            /** Model */
+            model: string;
+            /** At */
+            at: number;
+            token: components["schemas"]["TokenOut"];
+            /** Layers */
+            layers: components["schemas"]["LensLayer"][];
+        };
+        /**
+         * LookIn
+         * @example {
+         *       "model": "headscope-2l",
+         *       "text": "the cat sat on the cat",
+         *       "bos": null,
+         *       "fold": true
+         *     }
+         */
+        LookIn: {
+            /** Model */
+            model: string;
+            /** Text */
+            text?: string | null;
+            /**
+             * Prompt
+             * @description A stored prompt's id, in place of the text.
+             */
+            prompt?: string | null;
+            /**
+             * Row
+             * @description Which prompt of a stored batch.
+             * @default 0
+             */
+            row: number;
+            /**
+             * Bos
+             * @description Put a BOS token first; the tokenizer's own policy where unset.
+             */
+            bos?: boolean | null;
+            /**
+             * Wait
+             * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
+             * @default 20
+             */
+            wait: number;
+            /**
+             * Fold
+             * @description Tokens that differ in case or spaces count as the same.
+             * @default false
+             */
+            fold: boolean;
+            /**
+             * Weighted
+             * @default false
+             */
+            weighted: boolean;
+            /**
+             * Gates
+             * @description Look at the gated model; as it is where unset.
+             */
+            gates?: components["schemas"]["TypedArray"] | number[][] | null;
+        };
+        /**
+         * LookOut
+         * @description All heads on one prompt.
+         * @example {
+         *       "model": "headscope-2l",
+         *       "n_kv_heads": 8,
+         *       "tokens": [
+         *         {
+         *           "id": 3290,
+         *           "start": 0,
+         *           "end": 4,
+         *           "text": "cats",
+         *           "hex": "63617473",
+         *           "special": false
+         *         }
+         *       ],
+         *       "n_ctx": 256,
+         *       "bos": "none",
+         *       "copies": [
+         *         []
+         *       ],
+         *       "scores": [
+         *         {
+         *           "name": "induction",
+         *           "title": "Induction",
+         *           "reading": "How much a repeated token looks at what followed its earlier copy.",
+         *           "unit": null
+         *         }
+         *       ],
+         *       "values": {
+         *         "dtype": "f4",
+         *         "shape": "1, 1, 1",
+         *         "bdata": "AAAAAA=="
+         *       },
+         *       "loss": {
+         *         "dtype": "f4",
+         *         "shape": "1",
+         *         "bdata": "AADAfw=="
+         *       },
+         *       "loss_first": null,
+         *       "loss_repeat": null,
+         *       "sink": 0.42,
+         *       "thumbs": {
+         *         "size": 1,
+         *         "block": 1,
+         *         "values": {
+         *           "dtype": "u1",
+         *           "shape": "1, 1, 1",
+         *           "bdata": "/w=="
+         *         }
+         *       }
+         *     }
+         */
+        LookOut: {
+            /** Model */
+            model: string;
+            /** N Kv Heads */
+            n_kv_heads: number;
+            /** Tokens */
+            tokens: components["schemas"]["TokenOut"][];
+            /** N Ctx */
+            n_ctx: number;
+            /**
+             * Bos
+             * @enum {string}
+             */
+            bos: "none" | "added" | "in-text" | "doubled";
+            /**
+             * Copies
+             * @description Of each token, where it stood before; the latest last.
+             */
+            copies: number[][];
+            /** Scores */
+            scores: components["schemas"]["ScoreOut"][];
+            /** @description [scores, layers, heads] f4; NaN where a prompt gives no value. */
+            values: components["schemas"]["TypedArray"];
+            /** @description [tokens] f4, NaN for the first, which nothing predicts. */
+            loss: components["schemas"]["TypedArray"];
+            /**
+             * Loss First
+             * @description Mean loss of tokens that stand for the first time.
+             */
+            loss_first: number | null;
+            /**
+             * Loss Repeat
+             * @description Mean loss of repeats whose predecessor is a repeat too: those induction can predict.
+             */
+            loss_repeat: number | null;
+            /**
+             * Sink
+             * @description Mean share of attention on the first token, over heads and queries.
+             */
+            sink: number;
+            thumbs: components["schemas"]["Thumbs"];
         };
         /**
          * ModelInfoOut
@@ -1072,6 +1854,23 @@ export interface components {
             after: number;
         };
         /**
+         * Part
+         * @description A summand of the logit that is no head: embedding, an MLP, biases.
+         * @example {
+         *       "name": "embedding",
+         *       "title": "Embedding",
+         *       "value": 0.8
+         *     }
+         */
+        Part: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /** Value */
+            value: number;
+        };
+        /**
          * PatternsIn
          * @example {
          *       "model": "headscope-2l",
@@ -1086,17 +1885,46 @@ export interface components {
             /** Model */
             model: string;
             /** Text */
-            text: string;
+            text?: string | null;
+            /**
+             * Prompt
+             * @description A stored prompt's id, in place of the text.
+             */
+            prompt?: string | null;
+            /**
+             * Row
+             * @description Which prompt of a stored batch.
+             * @default 0
+             */
+            row: number;
             /**
              * Bos
              * @description Put a BOS token first; the tokenizer's own policy where unset.
              */
             bos?: boolean | null;
             /**
+             * Wait
+             * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
+             * @default 20
+             */
+            wait: number;
+            /**
              * Layers
              * @description All layers where unset.
              */
             layers?: number[] | null;
+            /**
+             * Weighted
+             * @description Weigh each key by the norm of its value vector; rows sum to 1 again.
+             * @default false
+             */
+            weighted: boolean;
+            /**
+             * Compact
+             * @description Quantised, and of long prompts only the largest keys of a row.
+             * @default false
+             */
+            compact: boolean;
         };
         /**
          * PatternsOut
@@ -1129,8 +1957,11 @@ export interface components {
             tokens: components["schemas"]["TokenOut"][];
             /** Layers */
             layers: number[];
-            /** @description [layers, heads, query, key] f4 typed array; rows sum to 1. */
-            patterns: components["schemas"]["TypedArray"];
+            /** @description [layers, heads, query, key] f4; rows sum to 1. Where not compact. */
+            patterns?: components["schemas"]["TypedArray"] | null;
+            /** @description [layers, heads, T(T+1)/2] u1: the lower triangle, row after row; a weight is (value / 255)². */
+            triangle?: components["schemas"]["TypedArray"] | null;
+            top?: components["schemas"]["TopKeys"] | null;
         };
         /**
          * Problem
@@ -1489,6 +2320,26 @@ export interface components {
             runs: components["schemas"]["RunOut"][];
             /** Total */
             total: number;
+        };
+        /**
+         * ScoreOut
+         * @description A number per head, as in docs/analyses/induction.md.
+         * @example {
+         *       "name": "induction",
+         *       "title": "Induction",
+         *       "reading": "How much a repeated token looks at what followed its earlier copy.",
+         *       "unit": null
+         *     }
+         */
+        ScoreOut: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /** Reading */
+            reading: string;
+            /** Unit */
+            unit: string | null;
         };
         /**
          * ShareIn
@@ -1922,6 +2773,30 @@ export interface components {
             };
         };
         /**
+         * Thumbs
+         * @description Every head's pattern at a glance: exact up to `size` tokens, beyond that the largest of each block.
+         * @example {
+         *       "size": 1,
+         *       "block": 1,
+         *       "values": {
+         *         "dtype": "u1",
+         *         "shape": "1, 1, 1",
+         *         "bdata": "/w=="
+         *       }
+         *     }
+         */
+        Thumbs: {
+            /** Size */
+            size: number;
+            /**
+             * Block
+             * @description Tokens a side of a cell.
+             */
+            block: number;
+            /** @description [layers, heads, size(size+1)/2] u1 as PatternsOut's `triangle`. */
+            values: components["schemas"]["TypedArray"];
+        };
+        /**
          * TokenOut
          * @example {
          *       "id": 3290,
@@ -1998,6 +2873,35 @@ export interface components {
              * @enum {string}
              */
             bos: "none" | "added" | "in-text" | "doubled";
+        };
+        /**
+         * TopKeys
+         * @description A long prompt's patterns: of each row its largest keys, the largest first.
+         * @example {
+         *       "keys": {
+         *         "dtype": "u2",
+         *         "shape": "1, 1, 1, 1",
+         *         "bdata": "AAA="
+         *       },
+         *       "weights": {
+         *         "dtype": "u1",
+         *         "shape": "1, 1, 1, 1",
+         *         "bdata": "/w=="
+         *       },
+         *       "rest": {
+         *         "dtype": "f4",
+         *         "shape": "1, 1, 1",
+         *         "bdata": "AAAAAA=="
+         *       }
+         *     }
+         */
+        TopKeys: {
+            /** @description [layers, heads, query, k] u2; 65535 where a row has fewer keys. */
+            keys: components["schemas"]["TypedArray"];
+            /** @description [layers, heads, query, k] u1, as in `triangle`. */
+            weights: components["schemas"]["TypedArray"];
+            /** @description [layers, heads, query] f4: the mass on all other keys. */
+            rest: components["schemas"]["TypedArray"];
         };
         /**
          * TypedArray
@@ -3291,6 +4195,48 @@ export interface operations {
             };
         };
     };
+    look: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LookIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LookOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     patterns: {
         parameters: {
             query?: never;
@@ -3353,6 +4299,174 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GatesOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    continue_prompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContinueIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContinueOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ablation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HeadAblationIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeadAblationOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    attribution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AttributionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttributionOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    lens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LensIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LensOut"];
                 };
             };
             /** @description What is wrong and what to do. */

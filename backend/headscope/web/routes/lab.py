@@ -1,25 +1,84 @@
-"""Heads on a prompt, live: answered by a worker that holds the model."""
+"""Heads on a prompt, live: answered by a worker that holds the model.
+
+Every route says 422 for a prompt that can't be read (empty, beyond the context, not text), 409 where the
+device has no room for it, and 503 at once where no worker is alive, or after ``wait`` seconds where the model
+is still being loaded: ``Retry-After`` says when to ask again.
+"""
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from fastapi import APIRouter
 
+from headscope.messages import (
+    AttributionIn,
+    AttributionOut,
+    ContinueIn,
+    ContinueOut,
+    GatesIn,
+    GatesOut,
+    HeadAblationIn,
+    HeadAblationOut,
+    LabIn,
+    LensIn,
+    LensOut,
+    LookIn,
+    LookOut,
+    PatternsIn,
+    PatternsOut,
+)
 from headscope.web.asking import known_model
-from headscope.web.deps import App
-from headscope.web.schemas import GatesIn, GatesOut, PatternsIn, PatternsOut
+from headscope.web.deps import App, Services
+
+Asked = TypeVar("Asked", bound=LabIn)
 
 router = APIRouter(prefix="/lab", tags=["lab"])
 
 
+@router.post("/look", summary="All heads on a prompt: scores, losses, repeats, thumbnails")
+def look(body: LookIn, app: App) -> LookOut:
+    """One pass. Patterns come as thumbnails; `/lab/patterns` has them whole, layer by layer."""
+    return app.workers.look(_with_text(app, body))
+
+
 @router.post("/patterns", summary="Attention patterns of a prompt")
 def patterns(body: PatternsIn, app: App) -> PatternsOut:
-    """422 for a prompt beyond the context or a layer there isn't; 503 at once where no worker is alive."""
-    known_model(app, body.model)
-    return app.workers.patterns(body)
+    """422 for a prompt beyond the context or a layer there isn't; 413 for too much at once."""
+    return app.workers.patterns(_with_text(app, body))
 
 
 @router.post("/gates", summary="Next-token probabilities before and after gating heads")
 def gates(body: GatesIn, app: App) -> GatesOut:
-    """Gates are [layers, heads] in [0, 1]; 503 at once where no worker is alive."""
+    """Gates are [layers, heads] in [0, 1]. 409 `superseded`: the same board has asked for something newer."""
+    return app.workers.gates(_with_text(app, body))
+
+
+@router.post("/continue", summary="What the model writes next, as it is and gated")
+def continue_prompt(body: ContinueIn, app: App) -> ContinueOut:
+    """Greedy at temperature 0; sampled by `seed` above, with the same draws for both."""
+    return app.workers.continue_prompt(_with_text(app, body))
+
+
+@router.post("/ablation", summary="One head gated off: losses with patterns frozen and free")
+def ablation(body: HeadAblationIn, app: App) -> HeadAblationOut:
+    """Frozen patterns show what the head writes itself; free ones also what later heads make of it."""
+    return app.workers.ablation(_with_text(app, body))
+
+
+@router.post("/attribution", summary="A logit as a sum over heads and other parts")
+def attribution(body: AttributionIn, app: App) -> AttributionOut:
+    """Direct logit attribution at the scale of the final norm; the parts add up to the logit."""
+    return app.workers.attribution(_with_text(app, body))
+
+
+@router.post("/lens", summary="What each layer would predict")
+def lens(body: LensIn, app: App) -> LensOut:
+    """The logit lens: the stream after each layer, read through the final norm and the unembedding."""
+    return app.workers.lens(_with_text(app, body))
+
+
+def _with_text(app: Services, body: Asked) -> Asked:
+    """The request as a worker takes it; its model is known and its weights are here."""
     known_model(app, body.model)
-    return app.workers.gates(body)
+    return body
