@@ -12,21 +12,28 @@ from typing import Any
 
 from headscope.analyses.base import Result
 from headscope.analyses.chg import figures as chg
+from headscope.analyses.columns import Table
 from headscope.errors import NotFound
 from headscope.figures.theme import Figure
 from headscope.figures.view import View, view
 
 Draw = Callable[[Result, View], Figure]
-Table = dict[str, Any]
-"""``{"columns": [{"name", "title", "unit"}], "rows": [[...]]}``; a number that isn't there is None."""
 
 FIGURES: Mapping[str, Mapping[str, Draw]] = {"chg": chg.FIGURES}
 TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {"chg": chg.TABLES}
+
+WHOLE: Mapping[str, str] = {"chg": "roles"}
+"""The figure whose table is a whole run's CSV, where it isn't the first."""
 
 
 def names(analysis: str) -> list[str]:
     """The figures of an analysis in the order of its page."""
     return list(FIGURES[analysis])
+
+
+def whole(analysis: str) -> str:
+    """The figure whose table is the CSV of a whole run."""
+    return WHOLE.get(analysis, names(analysis)[0])
 
 
 def build(

@@ -71,7 +71,8 @@ def export(
     look = Look(figure, threshold, mode, theme)
     known = Facts.of(result, facts or {})
     content = _write(kind, result, known, look)
-    suffix = f"-{figure}" if figure else "-roles" if kind in ("png", "svg") else ""
+    first = figures.names(result.analysis)[0]
+    suffix = f"-{figure}" if figure else f"-{first}" if kind in ("png", "svg") else ""
     return Export(content, EXPORTS[kind], f"{known.file_stem}{suffix}.{kind}")
 
 
@@ -89,7 +90,8 @@ def _write(kind: Format, result: Result, facts: Facts, look: Look) -> bytes:
     if kind == "npz":
         return numbers.npz(result)
     if kind == "csv":
-        return numbers.csv(figures.table(result, look.figure or "roles", look.threshold, look.mode))
+        name = look.figure or figures.whole(result.analysis)
+        return numbers.csv(figures.table(result, name, look.threshold, look.mode))
     if kind == "json":
         return numbers.json(result, look.figure, look.threshold, look.mode)
     if kind == "html":

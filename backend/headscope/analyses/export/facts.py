@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from headscope.analyses import ANALYSES
 from headscope.analyses.base import Result
 
 
@@ -27,7 +28,8 @@ class Facts:
         model = result.model
         title = f"{model.name} on {task}" if task else model.name
         seeds = f"{len(result.seeds)} seed{'s' if len(result.seeds) != 1 else ''}"
-        subtitle = f"Causal head gating · {seeds} · {model.n_layers} layers × {model.n_heads} heads"
+        analysis = ANALYSES[result.analysis].title
+        subtitle = f"{analysis} · {seeds} · {model.n_layers} layers × {model.n_heads} heads"
         return cls(
             title=title,
             subtitle=subtitle,
@@ -80,6 +82,7 @@ def _duration(seconds: float) -> str:
 
 
 def _file_stem(result: Result, run: Mapping[str, Any]) -> str:
-    name = str((result.task or {}).get("name") or result.analysis)
-    words = ["headscope", result.model.name, name, str(run.get("id") or "")[:8]]
+    task = str((result.task or {}).get("name") or "")
+    analysis = "" if result.analysis == "chg" and task else result.analysis
+    words = ["headscope", result.model.name, analysis, task, str(run.get("id") or "")[:8]]
     return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(word for word in words if word)).strip("-.")

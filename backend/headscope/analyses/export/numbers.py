@@ -11,10 +11,11 @@ import numpy as np
 
 from headscope.analyses import figures
 from headscope.analyses.base import Result
+from headscope.analyses.columns import Table
 from headscope.core.arrays import is_typed
 
 
-def csv(table: figures.Table) -> bytes:
+def csv(table: Table) -> bytes:
     """A header of names, then the rows. What isn't there is an empty cell; yes and no are true and false."""
     text = io.StringIO()
     writer = csv_format.writer(text, lineterminator="\n")

@@ -7,13 +7,14 @@ that comes from a run enters as escaped text.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from headscope.analyses import figures
+from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Result
+from headscope.analyses.columns import Table
 from headscope.analyses.export import drawing, plotly_js
 from headscope.analyses.export.facts import Facts
 from headscope.core import roles
@@ -42,7 +43,8 @@ def page(
         "modes": _modes(result, threshold) if "roles" in names else {},
     }
     cards = [_card(result, name, drawn[name], threshold, mode) for name in names]
-    body = "".join([_header(facts), _numbers(result, threshold), *_arranged(names, cards), _facts(facts)])
+    wide = [drawing.is_grid(drawn[name]) for name in names]
+    body = "".join([_header(facts), _numbers(result, threshold), *_arranged(cards, wide), _facts(facts)])
     return f"""<!doctype html>
 <html lang="en" data-theme="{escape(colours)}">
 <head>
@@ -82,20 +84,28 @@ same numbers.</p></noscript>"""
 
 
 def _numbers(result: Result, threshold: float) -> str:
-    headline = roles.headline(result.arrays, threshold)
-    words = (
-        ("Always needed", headline["always_needed"]),
-        ("Needed in some seed", headline["any_needed"]),
-        ("Always harmful", headline["always_harmful"]),
-        ("Harmful in some seed", headline["any_harmful"]),
-        ("Accuracy as it is", headline["accuracy_ungated"]),
-        ("With harmful shut", headline["accuracy_plus"]),
-    )
     boxes = [
-        f'<div class="number"><span class="muted">{escape(word)}</span><b>{_percent(share)}</b></div>'
-        for word, share in words
+        f'<div class="number"><span class="muted">{escape(word)}</span><b>{number}</b></div>'
+        for word, number in _headline(result, threshold)
     ]
     return f'<div class="numbers">{"".join(boxes)}</div>'
+
+
+def _headline(result: Result, threshold: float) -> list[tuple[str, str]]:
+    """The few numbers on top, in words; those of gates are shares at the threshold that is looked at."""
+    own = getattr(ANALYSES[result.analysis], "headline", None)
+    if own is not None:
+        return [(name.replace("_", " ").capitalize(), _cell(value)) for name, value in own(result).items()]
+    shares = roles.headline(result.arrays, threshold)
+    words = (
+        ("Always needed", "always_needed"),
+        ("Needed in some seed", "any_needed"),
+        ("Always harmful", "always_harmful"),
+        ("Harmful in some seed", "any_harmful"),
+        ("Accuracy as it is", "accuracy_ungated"),
+        ("With harmful shut", "accuracy_plus"),
+    )
+    return [(word, _percent(shares[name])) for word, name in words]
 
 
 def _card(result: Result, name: str, figure: Figure, threshold: float, mode: str) -> str:
@@ -126,18 +136,14 @@ def _key(role: str) -> str:
     return f'<span class="key"><i {look}></i>{ROLE_LABELS[role]}</span>'
 
 
-def _arranged(names: Sequence[str], cards: Sequence[str]) -> list[str]:
-    """Grids over the full width, the smaller drawings two by two."""
-    wide = [card for name, card in zip(names, cards, strict=True) if name in _WIDE]
-    small = [card for name, card in zip(names, cards, strict=True) if name not in _WIDE]
-    first, rest = wide[:1], wide[1:]
-    return [*first, f'<div class="pair">{"".join(small)}</div>' if small else "", *rest]
+def _arranged(cards: Sequence[str], wide: Sequence[bool]) -> list[str]:
+    """Grids over the full width, the smaller drawings two by two after the first of them."""
+    grids = [card for card, alone in zip(cards, wide, strict=True) if alone]
+    small = [card for card, alone in zip(cards, wide, strict=True) if not alone]
+    return [*grids[:1], f'<div class="pair">{"".join(small)}</div>' if small else "", *grids[1:]]
 
 
-_WIDE = ("roles", *roles.SCORE_NAMES)
-
-
-def _table(table: figures.Table, caption: str) -> str:
+def _table(table: Table, caption: str) -> str:
     heads = "".join(f'<th scope="col">{escape(_column(column))}</th>' for column in table["columns"])
     rows = "".join(f"<tr>{''.join(f'<td>{_cell(v)}</td>' for v in row)}</tr>" for row in table["rows"])
     return f"""<details><summary>Table</summary><div class="table" tabindex="0" role="region"
@@ -171,8 +177,17 @@ def _hover(result: Result, name: str, threshold: float, mode: str) -> list[str]:
     table = figures.table(result, name, threshold, mode)
     columns = [column["name"] for column in table["columns"]]
     rows = [dict(zip(columns, row, strict=True)) for row in table["rows"]]
-    tell = _role_words if name == "roles" else _score_words
+    if result.analysis != "chg":
+        tell = _plain_words(table)
+    else:
+        tell = _role_words if name == "roles" else _score_words
     return [f"Layer {row['layer']} · head {row['head']}\n{tell(row)}" for row in rows]
+
+
+def _plain_words(table: Table) -> Callable[[dict[str, Any]], str]:
+    """All that the table says of a head, beyond where it is."""
+    told = [column for column in table["columns"] if column["name"] not in ("layer", "head", "kv_group")]
+    return lambda row: "\n".join(f"{_column(column)}: {_cell(row[column['name']])}" for column in told)
 
 
 def _role_words(row: dict[str, Any]) -> str:
