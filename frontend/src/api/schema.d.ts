@@ -725,7 +725,17 @@ export interface components {
                     [key: string]: unknown;
                 };
             };
-            /** Figures */
+            /**
+             * References
+             * @description Parameters that hold the id of something stored, and of what kind.
+             */
+            references?: {
+                [key: string]: "run" | "prompts" | "gates";
+            };
+            /**
+             * Figures
+             * @description Names of its figures, in the order of a run's page.
+             */
             figures: string[];
         };
         /**

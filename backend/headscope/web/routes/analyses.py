@@ -22,6 +22,7 @@ def list_analyses() -> list[AnalysisOut]:
             needs_task=analysis.needs_task,
             params_schema=analysis.params.model_json_schema(),
             presets={name: dict(values) for name, values in analysis.presets.items()},
+            references=dict(analysis.references),
             figures=figures.names(analysis.name),
         )
         for analysis in ANALYSES.values()
