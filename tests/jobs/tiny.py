@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Estimate, Params, Piece, Progress, Result
+from headscope.analyses.base import Arrays, Context, Estimate, Params, Piece, Progress, Reference, Result
 from headscope.analyses.request import Request
 from headscope.core.model import ModelInfo
 from headscope.errors import Refused
@@ -41,6 +41,7 @@ class Tiny:
     version: ClassVar[int] = 1
     needs_task: ClassVar[bool] = False
     attention: ClassVar[str] = "sdpa"
+    references: ClassVar[Mapping[str, Reference]] = {}
     params: type[TinyParams] = TinyParams
     presets: Mapping[str, Mapping[str, Any]] = {}
 

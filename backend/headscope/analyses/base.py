@@ -4,26 +4,34 @@
 2. The engine computes the pieces in order, keeps each one's arrays, and after a crash goes on at
    the first piece that isn't there.
 3. ``assemble`` joins the pieces' arrays into the result that is stored, shown and exported.
+
+A parameter may name something stored: an earlier run, prompts, gates. ``references`` says which and what; the
+engine looks it up and hands it over in ``Context.inputs``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from headscope.core.arrays import decode, encode
+from headscope.core.gate_vector import GateVector
 from headscope.core.model import HeadModel, ModelInfo
 from headscope.core.tokens import Tokenizer
 from headscope.errors import Invalid
+from headscope.tasks.prompts import PromptSet
 from headscope.tasks.task import Task
 
 runtime_checkable(Task)  # Shapes and types are checked while tests run, this protocol's too.
 
 Arrays = Mapping[str, NDArray[Any]]
+
+Reference = Literal["run", "prompts", "gates"]
+"""What a parameter's id names: a finished run of the same model, kept prompts, kept gates of that model."""
 
 
 class Params(BaseModel):
@@ -75,7 +83,8 @@ class Context:
 
     ``checkpoint`` is called between micro-batches of at most 0.5 s: it raises ``Cancelled`` when the
     owner asked for it, and lets waiting interactive requests go first. ``report`` takes progress
-    within this piece (``fraction`` is of the piece; the engine scales it to the run).
+    within this piece (``fraction`` is of the piece; the engine scales it to the run). ``inputs`` holds, by
+    parameter, what the analysis' ``references`` name.
     """
 
     model: HeadModel
@@ -83,6 +92,7 @@ class Context:
     pieces: Mapping[str, Arrays] = field(default_factory=dict)
     checkpoint: Callable[[], None] = lambda: None
     report: Callable[[Progress], None] = lambda _: None
+    inputs: Mapping[str, Input] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -147,6 +157,9 @@ class Result:
         )
 
 
+Input = Result | PromptSet | GateVector
+"""What a reference leads to."""
+
 _FIELDS = frozenset({"analysis", "schema_version", "params", "model", "task", "seeds", "values"})
 
 
@@ -161,6 +174,12 @@ class Analysis(Protocol, Generic[P]):
     needs_task: ClassVar[bool]
     attention: ClassVar[str]
     """The attention implementation it loads models with; ``eager`` where it reads patterns."""
+    references: ClassVar[Mapping[str, Reference]]
+    """Parameters that hold the id of something stored, and of what kind; empty where there are none.
+
+    An analysis that has any is handed what they lead to: ``estimate`` and ``plan`` get a keyword ``inputs``
+    more (a mapping by parameter, as in ``Context``).
+    """
     params: type[P]
     presets: Mapping[str, Mapping[str, Any]]
 
@@ -197,3 +216,8 @@ class Analysis(Protocol, Generic[P]):
     ) -> Result:
         """All pieces' arrays joined into the result."""
         ...
+
+
+def handed(analysis: Analysis[Any], inputs: Mapping[str, Input]) -> dict[str, Any]:
+    """The keyword arguments by which ``estimate`` and ``plan`` get what the parameters refer to."""
+    return {"inputs": inputs} if analysis.references else {}

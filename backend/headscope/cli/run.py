@@ -72,13 +72,16 @@ def resolve(
 ) -> Request:
     """Validate what was asked for and name it; raises ``NotFound`` and ``Invalid``."""
     from headscope.analyses.request import find, resolve
+    from headscope.store.references import look_up
     from headscope.store.tasks import load_user_tasks
     from headscope.tasks.catalogue import TaskCatalogue
 
-    find(analysis)
+    chosen = find(analysis)
     with store.session() as session:
         known = TaskCatalogue(load_user_tasks(session))
-    return resolve(analysis, models.info(model), known.get(task) if task else None, preset, params)
+        request = resolve(analysis, models.info(model), known.get(task) if task else None, preset, params)
+        look_up(session, chosen, request.params, request.model)
+    return request
 
 
 def compute(settings: Settings, store: Store, models: Catalogue, request: Request) -> str:

@@ -1,6 +1,6 @@
 """The computing itself: an analysis' plan, piece by piece, each kept before the next begins.
 
-1. Look up the analysis and the task that the run was asked for; refuse others than those.
+1. Look up the analysis, the task and what the parameters refer to; refuse others than the run was asked for.
 2. For each piece of the plan: one that is kept already is not computed again. The first that isn't waits for
    the device (one job a device at a time) and loads the model.
 3. Join the pieces to the result, which becomes the run's.
@@ -21,7 +21,17 @@ from typing import Any, Literal, Protocol
 
 from sqlalchemy.orm import Session
 
-from headscope.analyses.base import Analysis, Arrays, Context, Params, Piece, Progress, Result
+from headscope.analyses.base import (
+    Analysis,
+    Arrays,
+    Context,
+    Input,
+    Params,
+    Piece,
+    Progress,
+    Result,
+    handed,
+)
 from headscope.core.model import HeadModel, ModelInfo
 from headscope.core.roles import headline
 from headscope.errors import Cancelled, NotFound, Refused
@@ -30,7 +40,7 @@ from headscope.jobs.lock import FileLock
 from headscope.jobs.problem import problem_of
 from headscope.jobs.pulse import Pulse
 from headscope.jobs.turn import Turn
-from headscope.store import artifacts, attempts, workers
+from headscope.store import artifacts, attempts, references, workers
 from headscope.store.attempts import Superseded
 from headscope.store.session import Store
 from headscope.store.tables import Run
@@ -91,7 +101,7 @@ class Computation:
 
     def run(self, step: Step) -> Answer:
         """Compute all that isn't kept and finish; answers how the attempt ended."""
-        plan = list(self._analysis.plan(self._params, self._info))
+        plan = self._plan()
         for index, piece in enumerate(plan):
             answer = step(piece.key, _bound(self._piece, plan, index))
             if "artifact" not in answer:
@@ -100,6 +110,9 @@ class Computation:
         self._pulse.check()
         self._finish(self._analysis.assemble(self._params, self._info, self._task, self._kept))
         return {"ended": "done"}
+
+    def _plan(self) -> Sequence[Piece]:
+        return list(self._analysis.plan(self._params, self._info, **handed(self._analysis, self._inputs)))
 
     def _piece(self, plan: Sequence[Piece], index: int) -> Answer:
         piece = plan[index]
@@ -136,7 +149,7 @@ class Computation:
             self._pulse.check()
             self._place.turn.let_pass(self._pulse.check)
 
-        return Context(self._model, self._task, self._kept, checkpoint, report)
+        return Context(self._model, self._task, self._kept, checkpoint, report, self._inputs)
 
     def _finish(self, result: Result) -> None:
         content, numbers = result.to_json(), headline_of(self._analysis, result)
@@ -173,6 +186,14 @@ class Computation:
     @cached_property
     def _info(self) -> ModelInfo:
         return ModelInfo(**self._run.model_info)
+
+    @cached_property
+    def _inputs(self) -> Mapping[str, Input]:
+        if not self._analysis.references:
+            return {}
+        return self._place.store.patiently(
+            lambda session: references.look_up(session, self._analysis, self._run.params, self._info)
+        )
 
     @cached_property
     def _task(self) -> Task | None:

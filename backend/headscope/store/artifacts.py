@@ -1,4 +1,7 @@
-"""Bytes by their SHA-256: the arrays of pieces, the results of runs. Compressed with zlib, never pickled."""
+"""Bytes by their SHA-256: arrays of pieces, results of runs, prompts' texts, copies behind shares.
+
+Compressed with zlib, never pickled.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from headscope.errors import NotFound
-from headscope.store.tables import Artifact, Attempt, Base, PieceRow, Run, now
+from headscope.store.tables import Artifact, Attempt, Base, PieceRow, Prompt, Run, Share, now
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 
@@ -59,11 +62,9 @@ def get_json(session: Session, artifact_id: str) -> Any:
 
 
 def drop_unused(session: Session) -> None:
-    """Delete what no run, attempt or piece refers to any more."""
-    used = [
-        exists().where(column == Artifact.id)
-        for column in (Run.result_id, Attempt.result_id, PieceRow.artifact_id)
-    ]
+    """Delete what no run, attempt, piece, prompt or share refers to any more."""
+    columns = (Run.result_id, Attempt.result_id, PieceRow.artifact_id, Prompt.texts_id, Share.lab_id)
+    used = [exists().where(column == Artifact.id) for column in columns]
     session.execute(delete(Artifact).where(*(~use for use in used)))
 
 

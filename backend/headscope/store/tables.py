@@ -1,4 +1,4 @@
-"""The tables: runs and their attempts, pieces and artifacts; workers; shares; what users added.
+"""The tables: runs and their attempts, pieces and artifacts; workers; shares; what users added or keep.
 
 A run is what was asked for, named by its content; an attempt is one go at computing it. Pieces are
 finished parts of an attempt, artifacts the arrays behind pieces and results, named by their SHA-256.
@@ -236,7 +236,7 @@ class Worker(Base):
 
 
 class Share(Base):
-    """A link: an unguessable token for runs and a view of them."""
+    """A link: an unguessable token for runs and a view of them, or for a copy of what the lab showed."""
 
     __tablename__ = "shares"
 
@@ -248,6 +248,45 @@ class Share(Base):
     created_at: Mapped[datetime] = mapped_column(default=now)
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+    lab_id: Mapped[str | None] = mapped_column(ForeignKey("artifacts.id"))
+    """The copy; gone once the share is revoked."""
+
+
+class Prompt(Base):
+    """A prompt or a batch of them; its id is the hash of its texts."""
+
+    __tablename__ = "prompts"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    name: Mapped[str] = mapped_column(String(256), default="")
+    kind: Mapped[str] = mapped_column(String(16))
+    """``text`` for one prompt, ``batch`` for several."""
+    n: Mapped[int]
+    characters: Mapped[int] = mapped_column(BigInteger)
+    beginning: Mapped[str] = mapped_column(Text)
+    texts_id: Mapped[str] = mapped_column(ForeignKey("artifacts.id"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (Index("ix_prompts_created_at", "created_at"),)
+
+
+class GateVectorRow(Base):
+    """Gates of one model's heads; the id is the hash of model, weights and gates."""
+
+    __tablename__ = "gate_vectors"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    name: Mapped[str] = mapped_column(String(256))
+    model: Mapped[str] = mapped_column(String(256))
+    revision: Mapped[str] = mapped_column(String(64))
+    n_layers: Mapped[int]
+    n_heads: Mapped[int]
+    gates: Mapped[bytes] = mapped_column(LargeBinary)
+    """[layer, head] float32, little-endian."""
+    origin: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (Index("ix_gate_vectors_model", "model"),)
 
 
 class UserTask(Base):

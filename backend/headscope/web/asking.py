@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
-from headscope.analyses.base import Estimate
+from headscope.analyses.base import Estimate, handed
 from headscope.analyses.request import Request, find, resolve
 from headscope.core.model import ModelInfo
 from headscope.errors import NotFound, Refused
 from headscope.models.catalogue import ModelEntry
+from headscope.store.references import look_up
 from headscope.store.tables import Run
 from headscope.store.tasks import load_user_tasks
 from headscope.tasks.catalogue import TaskCatalogue
-from headscope.tasks.task import Task
 from headscope.web.schemas import RunIn
 
 if TYPE_CHECKING:
@@ -30,13 +30,22 @@ def ask(app: Services, session: Session, body: RunIn) -> tuple[Request, Estimate
     """The run that a request means, and what it will take.
 
     Raises ``NotFound`` (unknown-analysis, unknown-model, unknown-task), ``Invalid`` (unknown-preset,
-    unknown-parameter, invalid-parameter, task-missing, rows of no use), ``Unavailable`` (model-not-fetched).
+    unknown-parameter, invalid-parameter, task-missing, rows of no use), ``Unavailable`` (model-not-fetched),
+    and what ``store.references`` raises for parameters that name a run, prompts or gates.
     """
-    find(body.analysis)
+    analysis = find(body.analysis)
     model = known_model(app, body.model)
     task = task_catalogue(session).get(body.task) if body.task is not None else None
     request = resolve(body.analysis, model, task, body.preset, body.params)
-    return request, _estimate(app, request, task)
+    inputs = look_up(session, analysis, request.params, request.model)
+    estimate = analysis.estimate(
+        request.parsed,
+        request.model,
+        task,
+        tokenizer=app.models.tokenizer(request.model.name),
+        **handed(analysis, inputs),
+    )
+    return request, estimate
 
 
 def ask_again(app: Services, session: Session, run: Run) -> tuple[Request, Estimate]:
@@ -71,8 +80,3 @@ def known_entry(app: Services, name: str) -> ModelEntry:
 def known_model(app: Services, name: str) -> ModelInfo:
     """What identifies a model; ``Unavailable`` (model-not-fetched) where its weights aren't here."""
     return app.models.info(known_entry(app, name).name)
-
-
-def _estimate(app: Services, request: Request, task: Task | None) -> Estimate:
-    tokenizer = app.models.tokenizer(request.model.name)
-    return find(request.analysis).estimate(request.parsed, request.model, task, tokenizer=tokenizer)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Context, Estimate, Piece, Progress, Result
+from headscope.analyses.base import Arrays, Context, Estimate, Piece, Progress, Reference, Result
 from headscope.analyses.chg.estimate import estimate
 from headscope.analyses.chg.plan import PHASE_TITLES, PHASES, PhaseName, Work, plan, seeds_label
 from headscope.analyses.chg.schema import PRESETS, ChgParams
@@ -33,6 +33,7 @@ class CausalHeadGating:
     version: ClassVar[int] = 1
     needs_task: ClassVar[bool] = True
     attention: ClassVar[str] = "sdpa"
+    references: ClassVar[Mapping[str, Reference]] = {}
     params: type[ChgParams] = ChgParams
     presets: Mapping[str, Mapping[str, Any]] = PRESETS
 

@@ -1,0 +1,64 @@
+"""The stored things that a run's parameters name: an earlier run, prompts, gates.
+
+Looked up when a run is asked for, so that a wrong id is said at once, and again when it is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from headscope.analyses.base import Analysis, Input, Reference, Result
+from headscope.core.model import ModelInfo
+from headscope.errors import HeadscopeError, Invalid, Refused
+from headscope.store import gates, prompts, runs
+
+
+def look_up(
+    session: Session, analysis: Analysis[Any], params: Mapping[str, Any], model: ModelInfo
+) -> dict[str, Input]:
+    """What each parameter in ``analysis.references`` names; parameters without a value are left out.
+
+    Raises ``NotFound`` (unknown-run, unknown-prompt, unknown-gates), ``Refused`` (run-not-done), ``Invalid``
+    (other-model) where a run or gates belong to other weights than the model's.
+    """
+    found: dict[str, Input] = {}
+    for name, kind in analysis.references.items():
+        value = params.get(name)
+        if value is None:
+            continue
+        try:
+            found[name] = _one(session, kind, str(value), model)
+        except HeadscopeError as error:
+            raise type(error)(f"{name}: {error.message}", error.remedy, code=error.code) from error
+    return found
+
+
+def _one(session: Session, kind: Reference, value: str, model: ModelInfo) -> Input:
+    if kind == "prompts":
+        return prompts.load(session, value)
+    if kind == "gates":
+        vector = gates.load(session, value)
+        vector.check_model(model)
+        return vector
+    return _finished(session, value, model)
+
+
+def _finished(session: Session, run_id: str, model: ModelInfo) -> Result:
+    run = runs.get(session, run_id)
+    if run.result_id is None:
+        raise Refused(
+            f"Run {run_id} has no result: it is {run.status}.",
+            "Name a run that is done.",
+            code="run-not-done",
+        )
+    result = runs.result(session, run_id)
+    if (result.model.name, result.model.revision) != (model.name, model.revision):
+        raise Invalid(
+            f"Run {run_id} is of {result.model.name}, not of {model.name} as it is here.",
+            f"Name a run of {model.name}.",
+            code="other-model",
+        )
+    return result
