@@ -19,8 +19,10 @@ import type { Place } from "./url/view";
 
 // The form library is needed on one page only.
 const NewRunPage = lazy(() => import("./pages/NewRunPage"));
+const LabPage = lazy(() => import("./pages/LabPage"));
 
 const TITLES: Partial<Record<Place["page"], string>> = {
+  lab: "Prompt lab",
   new: "New run",
   runs: "Runs",
   tasks: "Tasks",
@@ -33,6 +35,8 @@ function Page({ place }: { place: Place }) {
   switch (place.page) {
     case "atlas":
       return <AtlasPage place={place} />;
+    case "lab":
+      return <LabPage place={place} />;
     case "run":
       return <RunPage key={place.id} place={place} />;
     case "shared":
