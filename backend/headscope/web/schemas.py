@@ -122,7 +122,7 @@ class AnalysisOut(Schema):
     params_schema: dict[str, Any] = Field(description="JSON schema of the parameters; draws the form.")
     presets: dict[str, dict[str, Any]]
     references: dict[str, Literal["run", "prompts", "gates"]] = Field(
-        default_factory=dict, description="Parameters that hold the id of something stored, and of what kind."
+        description="Parameters that hold the id of something stored, and of what kind."
     )
     figures: list[str] = Field(description="Names of its figures, in the order of a run's page.")
 
