@@ -729,7 +729,7 @@ export interface components {
              * References
              * @description Parameters that hold the id of something stored, and of what kind.
              */
-            references?: {
+            references: {
                 [key: string]: "run" | "prompts" | "gates";
             };
             /**
