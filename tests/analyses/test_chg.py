@@ -107,7 +107,7 @@ def test_held_out_scores_are_those_of_the_gates_in_their_order() -> None:
 
 def test_pieces_cut_smaller_give_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _ = _run(PARAMS)
-    monkeypatch.setattr("headscope.analyses.chg.plan._PIECE_FLOP", 3.5e7)
+    monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 3.5e7)
     plan.cache_clear()
     cut, pieces = _run(PARAMS)
     plan.cache_clear()

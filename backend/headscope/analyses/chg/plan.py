@@ -18,6 +18,7 @@ from typing import Literal
 
 from headscope.analyses.base import Piece
 from headscope.analyses.chg.schema import ChgParams
+from headscope.analyses.cutting import blocks, fitting
 from headscope.core.cost import forward_flop
 from headscope.core.model import ModelInfo
 
@@ -28,9 +29,6 @@ PHASE_TITLES = {"zero": "phase 0", "plus": "G+", "minus": "G−"}
 
 NOMINAL_TOKENS = 24.0
 """Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
-
-_PIECE_FLOP = 4e12
-"""A piece of work: 40 s at 100 GFLOP/s."""
 
 _MOST_SEEDS = 16
 
@@ -53,19 +51,19 @@ class Work:
 def plan(params: ChgParams, model: ModelInfo) -> tuple[Work, ...]:
     """All pieces of a run in the order they are computed; kept, as each piece asks for them."""
     forward = forward_flop(model, NOMINAL_TOKENS, 1)
-    group = _fitting(params.seeds, 2 * forward * params.batch_size, most=_MOST_SEEDS)
+    group = fitting(params.seeds, 2 * forward * params.batch_size, most=_MOST_SEEDS)
     ask = forward * (params.n_test or 1000)
     works = [Work(Piece("ungated", "The model as it is", weight=ask), "ungated")]
-    scored = _fitting(group, ask, most=group)
+    scored = fitting(group, ask, most=group)
     for first in range(0, params.seeds, group):
         seeds = range(first, min(first + group, params.seeds))
         update = 2 * forward * params.batch_size * len(seeds)
-        updates = _fitting(params.steps, update, most=params.steps)
+        updates = fitting(params.steps, update, most=params.steps)
         for phase in PHASES:
             works += _fits(params, phase, seeds, updates, update)
         for phase in PHASES:
             last = fit_key(phase, seeds, params.steps)
-            works += [_scoring(params, phase, block, last, ask) for block in _blocks(seeds, scored)]
+            works += [_scoring(params, phase, block, last, ask) for block in blocks(seeds, scored)]
     return tuple(works)
 
 
@@ -98,14 +96,3 @@ def _scoring(params: ChgParams, phase: PhaseName, block: range, last: str, flop:
     label = f"Held-out examples under {gates}, {seeds_label(params, block)}"
     key = f"heldout/{phase}/{block.start}-{block.stop - 1}"
     return Work(Piece(key, label, (last,), weight=flop * len(block)), "heldout", phase, block)
-
-
-def _blocks(seeds: range, size: int) -> Iterator[range]:
-    for start in range(seeds.start, seeds.stop, size):
-        yield range(start, min(start + size, seeds.stop))
-
-
-def _fitting(wanted: int, flop_each: float, most: int) -> int:
-    """How many of ``wanted`` fit into a piece, in equal shares."""
-    fit = max(1, min(most, wanted, int(_PIECE_FLOP // flop_each)))
-    return -(-wanted // -(-wanted // fit))
