@@ -5,15 +5,17 @@
    are pre-hooks there (core/hooks.py), so that a gated pass costs what a plain one does.
 3. A short pass proves that every layer's projection is reached with all heads' z: a hook that silently does
    nothing is the commonest fault in this field, and such a model is refused.
-4. Patterns come from the bridge proper, which runs attention step by step. It is made when first asked for,
-   around a second tree of modules that shares every weight and the hooked modules with the first.
+4. Patterns are read and held while the architecture's own eager attention runs (core/attention.py). Where an
+   architecture has none that can be called, and for ``captured``, they come from the bridge proper, which
+   runs attention step by step. It is made when first asked for, around a second tree of modules that shares
+   every weight and the hooked modules with the first.
 """
 
 from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +28,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import nn
 
+from headscope.core.attention import Visit, Visitor, held_pattern, readable, value_norms, watching
 from headscope.core.folder import ATTENTION_ONLY, effective_attention, read_config, weight_files
 from headscope.core.hooks import capturing_z, gated, only_at
 from headscope.core.model import ModelInfo, model_info
@@ -55,7 +58,7 @@ class BridgedModel:
         weights = next(module.parameters())
         self.device, self.dtype = weights.device, weights.dtype
         self._boot = boot
-        self._projections, self._unembedding = _locate(module, adapter, info)
+        self._projections, self._attentions, self._unembedding = _locate(module, adapter, info)
         self._eager = 0  # how many open contexts capture patterns
         self._prove()
 
@@ -88,11 +91,31 @@ class BridgedModel:
                 hooks.enter_context(self._capturing_patterns(layers, found))
             yield found
 
+    @contextmanager
+    def reading(
+        self, visit: Visit, layers: Sequence[int] | None = None, values: bool = False
+    ) -> Iterator[None]:
+        """Call ``visit(layer, pattern, norms)`` as each layer's pattern is made; nothing is kept."""
+        there = tuple(range(self.info.n_layers)) if layers is None else tuple(layers)
+        self._check_captures(there, ())
+        with self._watching([Visitor(visit, frozenset(there), values)], {}):
+            yield
+
+    @contextmanager
+    def frozen(self, patterns: Mapping[int, torch.Tensor]) -> Iterator[None]:
+        """Mix values by these patterns, of some layers, in place of the model's own."""
+        self._check_captures(tuple(patterns), ())
+        with self._watching([], patterns):
+            yield
+
     @cached_property
     def bridge(self) -> Any:
         """The TransformerBridge: same weights, eager attention, its own names for weights and hooks."""
         shared = [*self.module.parameters(), *self.module.buffers(), *self._projections, self._unembedding]
         twin = copy.deepcopy(self.module, {id(part): part for part in shared})
+        for part in twin.modules():
+            if not any(part is other for other in (*self._projections, self._unembedding)):
+                part._forward_pre_hooks.clear()  # a context may be open while the copy is made
         return self._boot(twin)
 
     def _forward(self, tokens: torch.Tensor) -> torch.Tensor:
@@ -116,6 +139,24 @@ class BridgedModel:
                     into[f"{layer}.pattern"] = pattern
 
                 hooks.callback(self.bridge.blocks[layer].attn.hook_pattern.register_forward_hook(keep).remove)
+            self._eager += 1
+            try:
+                yield
+            finally:
+                self._eager -= 1
+
+    @contextmanager
+    def _watching(self, visitors: Sequence[Visitor], held: Mapping[int, torch.Tensor]) -> Iterator[None]:
+        config = getattr(self.module, "config", None)
+        if readable(self._attentions, config):
+            with watching(self._attentions, config, visitors, held):
+                yield
+            return
+        with ExitStack() as hooks:
+            for layer, block in enumerate(self.bridge.blocks):
+                seen = _OnBridge(layer, visitors, held.get(layer), self.info)
+                hooks.callback(block.attn.hook_v.register_forward_hook(seen.value).remove)
+                hooks.callback(block.attn.hook_pattern.register_forward_hook(seen.pattern).remove)
             self._eager += 1
             try:
                 yield
@@ -150,6 +191,30 @@ class BridgedModel:
                     "Choose a model with ordinary attention in every layer.",
                     code="unsupported-architecture",
                 )
+
+
+class _OnBridge:
+    """Hooks on one layer of the bridge: what reads and holds patterns of attention that can't be called."""
+
+    def __init__(
+        self, layer: int, visitors: Sequence[Visitor], held: torch.Tensor | None, info: ModelInfo
+    ) -> None:
+        self.layer, self.held, self.info = layer, held, info
+        self.visitors = [visitor for visitor in visitors if layer in visitor.layers]
+        self.norms: torch.Tensor | None = None
+
+    def value(self, _: nn.Module, __: Any, value: torch.Tensor) -> None:
+        """Values [batch, key, group, d_head], or with the groups side by side, come before the pattern."""
+        groups = value.view(*value.shape[:2], -1, self.info.d_head).transpose(1, 2)
+        self.norms = value_norms(groups, self.info.n_heads)
+
+    def pattern(self, _: nn.Module, __: Any, pattern: torch.Tensor) -> torch.Tensor:
+        """What attention goes on with."""
+        if self.held is not None:
+            pattern = held_pattern(self.held, pattern, pattern.shape)
+        for visitor in self.visitors:
+            visitor.visit(self.layer, pattern, self.norms if visitor.values else None)
+        return pattern
 
 
 def load(folder: Path, *, name: str, dtype: str, device: str, attention: str) -> BridgedModel:
@@ -267,15 +332,17 @@ def native_config(info: ModelInfo) -> dict[str, Any]:
     }
 
 
-def _locate(module: nn.Module, adapter: Any, info: ModelInfo) -> tuple[list[nn.Module], nn.Module]:
-    """Each layer's W_O module and the unembedding, by the names that the adapter gives them."""
+def _locate(
+    module: nn.Module, adapter: Any, info: ModelInfo
+) -> tuple[list[nn.Module], list[nn.Module], nn.Module]:
+    """Each layer's W_O and attention, and the unembedding, by the names that the adapter gives them."""
     parts = adapter.component_mapping
     try:
         attention = parts["blocks"].submodules["attn"]
-        path = f"{attention.name}.{attention.submodules['o'].name}"
-        blocks = parts["blocks"].name
-        projections = [module.get_submodule(f"{blocks}.{layer}.{path}") for layer in range(info.n_layers)]
-        return projections, module.get_submodule(parts["unembed"].name)
+        blocks = [f"{parts['blocks'].name}.{layer}.{attention.name}" for layer in range(info.n_layers)]
+        attentions = [module.get_submodule(block) for block in blocks]
+        projections = [part.get_submodule(attention.submodules["o"].name) for part in attentions]
+        return projections, attentions, module.get_submodule(parts["unembed"].name)
     except (KeyError, AttributeError) as error:
         raise Invalid(
             f"{info.architecture} has no attention output projection in every layer.",

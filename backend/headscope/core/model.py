@@ -5,6 +5,7 @@ Imports no torch; ``core/bridge.py`` is the adapter over TransformerLens' Transf
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +101,30 @@ class HeadModel(Protocol):
 
         ``names`` are among z, pattern; z is before any gate. Rows of a pattern sum to 1. While patterns are
         captured the pass is eager. The dict is filled by the next call of ``logits`` or ``logits_at``.
+        """
+        ...
+
+    def reading(
+        self,
+        visit: Callable[[int, torch.Tensor, torch.Tensor | None], None],
+        layers: Sequence[int] | None = None,
+        values: bool = False,
+    ) -> AbstractContextManager[None]:
+        """Call ``visit(layer, pattern, norms)`` for each layer of the passes within, and keep nothing.
+
+        ``pattern`` is [batch, head, query, key] and its rows sum to 1; ``norms`` [batch, head, key] are those
+        of the value vectors, None unless asked for by ``values``. Heads are query heads. Passes are eager and
+        a pattern may be used after ``visit`` only if it is copied. Raises Invalid for layers that aren't
+        there.
+        """
+        ...
+
+    def frozen(self, patterns: Mapping[int, torch.Tensor]) -> AbstractContextManager[None]:
+        """Hold the attention of some layers at patterns [batch or 1, head, query, key]; values stay free.
+
+        Pattern-preserving ablation [Olsson et al. 2022]: what remains of an effect is not by other heads
+        looking elsewhere. Raises Invalid for layers that aren't there, and in the pass where a shape doesn't
+        fit.
         """
         ...
 
