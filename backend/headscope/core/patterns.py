@@ -22,6 +22,7 @@ import torch
 from jaxtyping import Float, Float32, Int, UInt8, UInt16
 
 from headscope.core.model import HeadModel
+from headscope.core.scores import SCORES
 
 MOST_THUMB_BYTES: Final = 700_000
 """All thumbnails of a model together."""
@@ -31,30 +32,6 @@ _LOSS_BLOCK: Final = 256
 
 NO_KEY: Final = 65_535
 """Stands where a row has fewer keys than were asked for."""
-
-
-@dataclass(frozen=True)
-class Score:
-    """A number per head: its name in code, its title, a sentence how to read it, its unit if it has one."""
-
-    name: str
-    title: str
-    reading: str
-    unit: str | None = None
-
-
-SCORES: Final = (
-    Score("induction", "Induction", "Attention of a repeated token to the token after its latest copy."),
-    Score(
-        "prefix", "Prefix matching", "Attention of a repeated token to all tokens that follow a copy of it."
-    ),
-    Score("duplicate", "Duplicate token", "Attention of a repeated token to its earlier copies."),
-    Score("previous", "Previous token", "Attention to the token just before."),
-    Score("current", "Current token", "Attention of a token to itself."),
-    Score("sink", "First token", "Attention to the first token, where heads rest that have nothing to do."),
-    Score("entropy", "Spread", "How widely a head looks: 0 for a single token, more for many.", "nats"),
-)
-"""In the order of every array of scores."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,21 +18,13 @@ import numpy as np
 from headscope.analyses.base import Estimate
 from headscope.analyses.chg.plan import NOMINAL_TOKENS
 from headscope.analyses.chg.schema import ChgParams
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput
 from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop
 from headscope.core.model import ModelInfo
 from headscope.core.tokens import Tokenizer
 from headscope.tasks.task import Task
 
-CPU_THROUGHPUT = 100e9
-"""FLOP/s of two cores in float32, measured on SmolLM2-135M; workers may know their own."""
-
-LAYER_OVERHEAD = 0.5e-3
-"""Seconds a layer and pass, beside the arithmetic."""
-
-_LOAD_SECONDS = 6.0
-_SLOWER = {"float32": 1.0, "bfloat16": 1.0, "float64": 2.0}
 _SAMPLED = 64
-_PROGRAM_BYTES = 600 * 2**20
 
 
 def estimate(
@@ -60,12 +52,12 @@ def estimate(
     flop = 3 * params.steps * 2 * per_update + held_out
     both_ways = 2 * math.ceil(per_update / CPU_BUDGET.flop)
     passes = 3 * params.steps * both_ways + math.ceil(held_out / CPU_BUDGET.flop)
-    speed = throughput or CPU_THROUGHPUT / _SLOWER[params.dtype]
-    seconds = _LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD
+    speed = throughput or cpu_throughput(params.dtype)
+    seconds = LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD
     rows = max(1.0, min(per_update, CPU_BUDGET.flop) / forward)
     return Estimate(
         seconds=seconds,
-        peak_bytes=int(_PROGRAM_BYTES + weights + rows * activation_bytes(model, tokens, targets)),
+        peak_bytes=int(PROGRAM_BYTES + weights + rows * activation_bytes(model, tokens, targets)),
         basis=f"{flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s; {basis}",
     )
 
