@@ -5,6 +5,9 @@ import type { Figure } from "../api/types";
 import { Menu, MenuItem } from "../parts/Menu";
 import { ProblemNote } from "../parts/ProblemNote";
 import { useTheme } from "../parts/theme";
+import type { Head } from "../url/view";
+import { HeadMap } from "./HeadMap";
+import { headOf, isGrid } from "./heads";
 import { Plot, useWidth } from "./Plot";
 import { painted, usePaints } from "./paint";
 import { loadPlotly } from "./plotly";
@@ -65,18 +68,25 @@ export function PictureTools({ asTable, setAsTable, figure, source, children }: 
   );
 }
 
+/** The head in hand, and how another is taken: by a click on what stands for it. */
+export interface Selection {
+  head: Head | null;
+  onSelect: (head: Head | null) => void;
+}
+
 interface PictureProps {
   /** Shown until the figure says its own title. */
   title: string;
   figure: Resource<Figure>;
   source: PictureSource;
   controls?: ReactNode;
+  selection?: Selection;
 }
 
 const HEIGHT = 280;
 
 /** A card with a picture, its table twin and its downloads; title and reading come with the figure. */
-export function Picture({ title, figure, source, controls }: PictureProps) {
+export function Picture({ title, figure, source, controls, selection }: PictureProps) {
   const heading = useId();
   const [asTable, setAsTable] = useState(false);
   const [drawn, setDrawn] = useState<Figure>();
@@ -97,7 +107,18 @@ export function Picture({ title, figure, source, controls }: PictureProps) {
       {figure.error && !data && <ProblemNote error={figure.error} retry={figure.reload} />}
       {figure.loading && <div className="skeleton" style={{ height: HEIGHT }} />}
       {data && asTable && <TableTwin source={source} caption={name} />}
-      {data && !asTable && <Drawing figure={data} label={name} onFigure={setDrawn} />}
+      {data && !asTable && isGrid(data) && (
+        <HeadMap
+          figure={data}
+          label={name}
+          head={selection?.head ?? null}
+          onSelect={selection?.onSelect}
+          onFigure={setDrawn}
+        />
+      )}
+      {data && !asTable && !isGrid(data) && (
+        <Drawing figure={data} label={name} onFigure={setDrawn} onSelect={selection?.onSelect} />
+      )}
       {data?.layout.meta?.reading && <p className="caption">{data.layout.meta.reading}</p>}
     </section>
   );
@@ -107,10 +128,11 @@ interface DrawingProps {
   figure: Figure;
   label: string;
   onFigure: (figure: Figure) => void;
+  onSelect?: ((head: Head | null) => void) | undefined;
 }
 
 /** A figure in the page's theme and width. */
-function Drawing({ figure, label, onFigure }: DrawingProps) {
+function Drawing({ figure, label, onFigure, onSelect }: DrawingProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const paints = usePaints();
@@ -129,7 +151,16 @@ function Drawing({ figure, label, onFigure }: DrawingProps) {
       aria-label={`${label}. The Table button shows the same as numbers.`}
       style={{ minHeight: height }}
     >
-      {ready && <Plot figure={ready} onDrawn={() => onFigure(ready)} />}
+      {ready && (
+        <Plot
+          figure={ready}
+          onDrawn={() => onFigure(ready)}
+          onClick={(event) => {
+            const head = headOf(event.points[0], figure);
+            if (head) onSelect?.(head);
+          }}
+        />
+      )}
     </div>
   );
 }

@@ -5,6 +5,13 @@ export interface PlotPoint {
   /** A heatmap's [row, column]. */
   pointNumber: number | [number, number];
   curveNumber: number;
+  /** What the trace says of this point. */
+  customdata?: unknown;
+  text?: unknown;
+  hovertext?: unknown;
+  id?: unknown;
+  x?: unknown;
+  y?: unknown;
 }
 
 export interface PlotEvent {
