@@ -5,7 +5,7 @@ positions.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,6 +42,9 @@ class MicroModel:
     attention: str = "sdpa"
     seen: list[tuple[int, int]] = field(default_factory=list)
     gates: Tensor | None = None
+    held: dict[int, Tensor] = field(default_factory=dict)
+    visit: Callable[[int, Tensor, Tensor | None], None] | None = None
+    values: bool = False
 
     @property
     def device(self) -> torch.device:
@@ -84,7 +87,10 @@ class MicroModel:
         for layer in range(n_layers):
             q, k, v = (stream[:, None] @ w[layer] for w in (self.W_Q, self.W_K, self.W_V))
             scores = q @ k.transpose(2, 3) / math.sqrt(d_head)
-            z = scores.masked_fill(future, -torch.inf).softmax(dim=-1) @ v
+            pattern = self.held.get(layer, scores.masked_fill(future, -torch.inf).softmax(dim=-1))
+            if self.visit is not None:
+                self.visit(layer, pattern, v.norm(dim=-1) if self.values else None)
+            z = pattern @ v
             if self.gates is not None:
                 z = z * self.gates[..., layer, :, None, None]
             stream = stream + (z @ self.W_O[layer]).sum(dim=1)
@@ -105,6 +111,27 @@ class MicroModel:
     def captured(self, layers: tuple[int, ...], names: tuple[str, ...]) -> Iterator[dict[str, Tensor]]:
         raise NotImplementedError
         yield {}
+
+    @contextmanager
+    def reading(
+        self,
+        visit: Callable[[int, Tensor, Tensor | None], None],
+        layers: Sequence[int] | None = None,
+        values: bool = False,
+    ) -> Iterator[None]:
+        self.visit, self.values = visit, values
+        try:
+            yield
+        finally:
+            self.visit = None
+
+    @contextmanager
+    def frozen(self, patterns: Mapping[int, Tensor]) -> Iterator[None]:
+        self.held = dict(patterns)
+        try:
+            yield
+        finally:
+            self.held = {}
 
 
 def random_model(
