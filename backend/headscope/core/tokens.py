@@ -28,6 +28,7 @@ import tokenizers
 from headscope.errors import Invalid, NotFound
 
 Kind = Literal["byte-level", "sentencepiece", "plain"]
+Bos = Literal["none", "added", "in-text", "doubled"]
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _SPACE = "\u2581"
@@ -241,6 +242,18 @@ class Tokenizer:
         """Byte-complete tokenizers drop nothing but spaces; a gap means a character without a token."""
         if self._kind != "plain" and gap.strip():
             raise _unencodable(gap.strip())
+
+
+def bos_of(tokenizer: Tokenizer, tokens: Sequence[Token], text: str) -> Bos:
+    """``in-text``: the text begins with the BOS token's name, which the model reads as plain characters."""
+    if tokenizer.bos_id is None:
+        return "none"
+    added = bool(tokens) and tokens[0].special and tokens[0].id == tokenizer.bos_id
+    spelled = tokenizer.decode_bytes(tokenizer.bos_id).decode("utf-8", "replace")
+    in_text = bool(spelled) and text.startswith(spelled)
+    if added:
+        return "doubled" if in_text else "added"
+    return "in-text" if in_text else "none"
 
 
 def _utf8(text: str) -> bytes:

@@ -1,15 +1,25 @@
-"""Prompts as tokens; needs no worker and no device."""
+"""Prompts: as tokens, and those that someone keeps. Needs no worker and no device.
+
+Kept prompts are for readers who may use the server; their text is in no address and no log.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Form, Query, Response, UploadFile
 
 from headscope.core.tokens import Token, Tokenizer
+from headscope.messages import PromptExample, PromptIn, PromptOut, PromptRows
+from headscope.store import prompts
+from headscope.store.prompts import Kept
+from headscope.tasks.prompt_examples import prompt_examples
+from headscope.tasks.promptfile import read_prompts
+from headscope.tasks.prompts import prompt_set
 from headscope.web.asking import known_model
-from headscope.web.deps import App
-from headscope.web.present import token_out
+from headscope.web.deps import App, StoreSession
+from headscope.web.limits import read_upload
+from headscope.web.present import prompt_out, token_out
 from headscope.web.schemas import TokenizeIn, TokenizeOut
 
 router = APIRouter(prefix="/prompts", tags=["prompts"])
@@ -30,6 +40,83 @@ def tokenize(body: TokenizeIn, app: App) -> TokenizeOut:
     )
 
 
+@router.get("", summary="Kept prompts and batches, newest first")
+def list_prompts(session: StoreSession) -> list[PromptOut]:
+    """Without their texts, but for the beginning of the first."""
+    return [prompt_out(row) for row in prompts.everything(session)]
+
+
+@router.post("", status_code=201, summary="Keep a prompt", responses={200: {"model": PromptOut}})
+def keep_prompt(body: PromptIn, session: StoreSession, response: Response) -> PromptOut:
+    """The id is the hash of the text. 200 where the same text is kept already; a name given is its new name.
+
+    422 for an empty text, a NUL character, half of a character.
+    """
+    return _kept(prompts.add(session, prompt_set([body.text], body.name)), response)
+
+
+@router.post(
+    "/upload",
+    status_code=201,
+    summary="Keep prompts from a file: text, JSONL or CSV",
+    responses={200: {"model": PromptOut}},
+)
+def upload_prompts(
+    app: App,
+    session: StoreSession,
+    response: Response,
+    file: Annotated[
+        UploadFile,
+        "In UTF-8. .txt: one prompt. .jsonl: a string a line, or objects with `text` or `prompt`. "
+        ".csv: a column of that name, or one column. Up to 10,000 prompts.",
+    ],
+    name: Annotated[str, Form(max_length=200, description="The file's name where unset.")] = "",
+) -> PromptOut:
+    """413 for too many or too large, 422 for what can't be prompts, naming the line; then nothing is kept."""
+    limit = app.settings.max_upload_bytes
+    content = read_upload(file, limit)
+    found = read_prompts(file.filename or "upload", content, name, max_bytes=limit)
+    return _kept(prompts.add(session, found), response)
+
+
+@router.get("/examples", summary="Built-in prompts for a model")
+def list_examples(model: str, app: App) -> list[PromptExample]:
+    """Those that fit the model's context; `mute` names heads worth muting on it, where they were measured."""
+    info = known_model(app, model)
+    return [
+        PromptExample(
+            name=example.name,
+            title=example.title,
+            reading=example.reading,
+            text=example.text,
+            bos=example.bos,
+            mute=list(example.mute),
+        )
+        for example in prompt_examples(model, app.models.tokenizer(model), info.n_ctx)
+    ]
+
+
+@router.get("/{prompt_id}", summary="A kept prompt with its text, or a page of a batch")
+def get_prompt(
+    prompt_id: str,
+    session: StoreSession,
+    offset: Annotated[int, Query(ge=0, le=10**6)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> PromptRows:
+    """404 for an unknown or deleted one."""
+    texts = prompts.load(session, prompt_id).texts
+    row = prompts.get(session, prompt_id)
+    return PromptRows(
+        **prompt_out(row).model_dump(), texts=list(texts[offset : offset + limit]), offset=offset
+    )
+
+
+@router.delete("/{prompt_id}", status_code=204, summary="Delete a kept prompt")
+def delete_prompt(prompt_id: str, session: StoreSession) -> None:
+    """For good. Runs keep their results, and a share of a lab view keeps its own copy until it is revoked."""
+    prompts.remove(session, prompt_id)
+
+
 def bos_of(tokenizer: Tokenizer, tokens: list[Token], text: str) -> Bos:
     """``in-text``: the text begins with the BOS token's name, which the model reads as plain characters."""
     if tokenizer.bos_id is None:
@@ -40,3 +127,10 @@ def bos_of(tokenizer: Tokenizer, tokens: list[Token], text: str) -> Bos:
     if added:
         return "doubled" if in_text else "added"
     return "in-text" if in_text else "none"
+
+
+def _kept(kept: Kept, response: Response) -> PromptOut:
+    if not kept.new:
+        response.status_code = 200
+    response.headers["Location"] = f"/api/v1/prompts/{kept.row.id}"
+    return prompt_out(kept.row)
