@@ -4,6 +4,7 @@ import "./styles/theme.css";
 import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/pages.css";
+import "./styles/circuits.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./App";

@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import type { ChgResult, Run } from "../api/types";
 import { plural, share, shareRange } from "../format/numbers";
 import { decode, isTypedArray } from "../plot/arrays";
+import { analysisTitle } from "./RunTitle";
 
 /** Rows of the held-out arrays: the model as it is, then under G0, G+ and G−. */
 const [UNGATED, , PLUS] = [0, 1, 2];
@@ -24,7 +25,7 @@ export function FactsLine({ run, result }: { run: Run; result: ChgResult | undef
   const heads = run.model_info?.n_heads;
   return (
     <p className="facts">
-      {run.title.split(/[:·]/)[0]?.trim()} · {plural(run.seeds.length, "seed")}
+      {analysisTitle(run)} · {plural(run.seeds.length, "seed")}
       {typeof layers === "number" && typeof heads === "number" && ` · ${layers} layers × ${heads} heads`}
       {accuracy && (
         <>

@@ -3,6 +3,7 @@ import type { Run } from "../api/types";
 import { measured, percent } from "../format/numbers";
 import { type Gates, type HeadSummary, mainRole, ROLE_NAMES, ROLE_TERMS, summarise } from "../plot/roles";
 import type { Head, View } from "../url/view";
+import { HeadLinks } from "./HeadLinks";
 
 interface HeadCardProps {
   ref: Ref<HTMLElement>;
@@ -11,10 +12,12 @@ interface HeadCardProps {
   view: View;
   onSelect: (head: Head | null) => void;
   onView: (view: View) => void;
+  /** Lead to where the head can be tried: not for guests. */
+  links: boolean;
 }
 
 /** The selected head: its gates seed by seed, its scores; opened, everything that is known of it. */
-export function HeadCard({ ref, gates, run, view, onSelect, onView }: HeadCardProps) {
+export function HeadCard({ ref, gates, run, view, onSelect, onView, links }: HeadCardProps) {
   const { head, threshold } = view;
   const inside = gates && head && head.layer < gates.layers && head.head < gates.heads;
   const summary = useMemo(
@@ -57,6 +60,7 @@ export function HeadCard({ ref, gates, run, view, onSelect, onView }: HeadCardPr
               {view.passport ? "Close passport" : "Open passport"}
             </button>
           </div>
+          {links && <HeadLinks model={run.model} head={head} />}
         </>
       )}
     </section>

@@ -61,6 +61,10 @@ export function ScoreMap({ run, view, onView, share }: PictureProps) {
       title="Scores of each head"
       figure={map}
       source={{ run: run.id, figure: score, share, view: { threshold, mode } }}
+      selection={{
+        head: view.head,
+        onSelect: (head) => onView({ ...view, head, passport: head !== null && view.passport }),
+      }}
       controls={
         <Segmented
           label="Score"

@@ -47,7 +47,7 @@ export function ReproduceCard({ run, readOnly, onRun }: ReproduceCardProps) {
           {Object.entries(run.params).map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>
-              <dd>{value === null ? "–" : typeof value === "number" ? number(value) : String(value)}</dd>
+              <dd>{shown(value)}</dd>
             </div>
           ))}
         </dl>
@@ -76,6 +76,12 @@ export function ReproduceCard({ run, readOnly, onRun }: ReproduceCardProps) {
   );
 }
 
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return "–";
+  if (typeof value === "number") return number(value);
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
 function factsOf(run: Run): string {
   const { params } = run;
   const revision = text(run.model_info?.revision);
@@ -85,7 +91,9 @@ function factsOf(run: Run): string {
   return [
     revision && `model ${revision.slice(0, 8)}…`,
     dtype,
-    steps > 0 && `${steps} + ${steps} + ${steps} updates${batch > 0 ? ` × ${batch}` : ""}`,
+    run.analysis === "chg" &&
+      steps > 0 &&
+      `${steps} + ${steps} + ${steps} updates${batch > 0 ? ` × ${batch}` : ""}`,
     run.wall_seconds !== null &&
       `computed in ${duration(run.wall_seconds)}${run.machine ? ` on ${run.machine}` : ""}`,
     `headscope ${run.code_version}`,
@@ -109,7 +117,7 @@ function Attempts({ attempts }: { attempts: Attempt[] }) {
       {attempts.map((attempt) => (
         <li key={attempt.number}>
           <span>Attempt {attempt.number}</span>
-          <span title="Largest difference of any gate to the first finished attempt">
+          <span title="Largest difference of any number to the first finished attempt">
             {driftText(attempt)}
           </span>
           <span className="muted">{attempt.wall_seconds === null ? "" : duration(attempt.wall_seconds)}</span>

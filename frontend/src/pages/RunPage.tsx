@@ -4,13 +4,13 @@ import { useRun } from "../api/live";
 import { useResource } from "../api/resource";
 import { ProblemNote } from "../parts/ProblemNote";
 import { useDeclareSubject } from "../parts/subject";
-import { go, Link } from "../url/navigation";
+import { go } from "../url/navigation";
 import { formatPlace, type Place, type View } from "../url/view";
 import { NotFoundPage } from "./NotFoundPage";
 import { RunBody } from "./RunBody";
 import { RunSkeleton } from "./RunSkeleton";
 import { RunState } from "./RunStates";
-import { titleWords } from "./RunTitle";
+import { analysisTitle, RunHeading, titleText, titleWords } from "./RunTitle";
 
 export function RunPage({ place }: { place: Extract<Place, { page: "run" }> }) {
   const { id, view } = place;
@@ -24,9 +24,10 @@ export function RunPage({ place }: { place: Extract<Place, { page: "run" }> }) {
   );
   useDeclareSubject(run, view, null, formatPlace({ page: "run", id, view }).split("?")[0] ?? "");
   const words = run ? titleWords(run, model.data) : null;
+  const title = words && titleText(words);
   useEffect(() => {
-    if (words) document.title = `${words[0]} on ${words[1]} · Headscope`;
-  }, [words]);
+    if (title) document.title = `${title} · Headscope`;
+  }, [title]);
 
   if (error?.status === 404)
     return <NotFoundPage what={error.problem.detail} remedy={error.problem.remedy} />;
@@ -37,28 +38,13 @@ export function RunPage({ place }: { place: Extract<Place, { page: "run" }> }) {
   }
   return (
     <div className="page">
-      <h1>
-        <Link to={{ page: "model", name: run.model }} className="title-link">
-          {words[0]}
-        </Link>{" "}
-        on{" "}
-        {run.task ? (
-          <Link
-            to={{ page: "task", name: run.task, model: run.model, split: "train" }}
-            className="title-link"
-          >
-            {words[1]}
-          </Link>
-        ) : (
-          words[1]
-        )}
-      </h1>
+      <RunHeading run={run} words={words} />
       {run.status === "done" ? (
         <RunBody run={run} view={view} onView={onView} share={null} onRun={set} />
       ) : (
         <>
           <p className="facts">
-            {run.title} {run.preset && `· ${run.preset} preset`}
+            {analysisTitle(run)} {run.preset && `· ${run.preset} preset`}
           </p>
           <RunState run={run} onRun={set} readOnly={false} />
         </>

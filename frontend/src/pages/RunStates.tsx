@@ -26,14 +26,14 @@ export function ProgressBar({ fraction, label }: { fraction: number | null; labe
   );
 }
 
-function progressFacts(progress: Progress): [string, string][] {
-  return [
-    ["Phase", progress.phase],
-    ["Seeds", progress.seeds],
-    ["Update", `${count(progress.step)} of ${count(progress.steps)}`],
-    ["Loss", progress.loss === null ? "–" : `${measured(progress.loss)} nats`],
-    ["Time left", progress.seconds_left === null ? "–" : `about ${duration(progress.seconds_left)}`],
-  ];
+/** What is known of a run on its way; seeds and loss where the analysis has any. */
+function progressFacts({ progress, seeds }: { progress: Progress; seeds: number[] }): [string, string][] {
+  const facts: [string, string][] = [["Phase", progress.phase]];
+  if (seeds.length > 1) facts.push(["Seeds", progress.seeds]);
+  if (progress.steps > 0) facts.push(["Step", `${count(progress.step)} of ${count(progress.steps)}`]);
+  if (progress.loss !== null) facts.push(["Loss", `${measured(progress.loss)} nats`]);
+  const { seconds_left: left } = progress;
+  return [...facts, ["Time left", left === null ? "–" : `about ${duration(left)}`]];
 }
 
 /** Send the run's own request again. */
@@ -127,7 +127,7 @@ function Moving({ run }: { run: Run }) {
       <ProgressBar fraction={run.notice ? 0 : (progress?.fraction ?? null)} label="Progress of the run" />
       {progress ? (
         <dl className="progress-facts">
-          {progressFacts(progress).map(([label, value]) => (
+          {progressFacts({ progress, seeds: run.seeds }).map(([label, value]) => (
             <div key={label}>
               <dt>{label}</dt>
               <dd>{value}</dd>

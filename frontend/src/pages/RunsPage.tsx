@@ -10,9 +10,11 @@ import { ProblemNote } from "../parts/ProblemNote";
 import { Words } from "../parts/Words";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW, NEW_RUN, type Place } from "../url/view";
+import { useAnalyses } from "./analyses";
+import { HeadlineLine } from "./HeadlineCards";
 import { Headline } from "./Maps";
 import { ProgressBar } from "./RunStates";
-import { titleWords } from "./RunTitle";
+import { analysisTitle, titleText, titleWords } from "./RunTitle";
 
 type RunsPlace = Extract<Place, { page: "runs" }>;
 
@@ -26,9 +28,10 @@ export function RunsPage({ place }: { place: RunsPlace }) {
   const runs = useResource(`runs ${JSON.stringify(query)}`, (signal) => api.runs(query, signal));
   const models = useResource("models", (signal) => api.models(signal));
   const tasks = useResource("tasks", (signal) => api.tasks(signal));
+  const analyses = useAnalyses();
   const moving = runs.data?.runs.some(inMotion) ?? false;
   useInterval(runs.reload, moving ? 1500 : 10_000, true);
-  const filtered = model !== null || task !== null || status !== null;
+  const filtered = [model, task, analysis, status].some((one) => one !== null);
   return (
     <div className="page">
       <div className="section-head">
@@ -38,6 +41,12 @@ export function RunsPage({ place }: { place: RunsPlace }) {
         </Link>
       </div>
       <div className="filters">
+        <Filter
+          label="Analysis"
+          value={analysis}
+          options={analyses.data?.map(({ name, title }) => [name, title]) ?? []}
+          onPick={(value) => go({ ...place, analysis: value })}
+        />
         <Filter
           label="Model"
           value={model}
@@ -113,7 +122,8 @@ function NoRuns({ filtered }: { filtered: boolean }) {
     <section className="card empty">
       <h2>{filtered ? "No run fits this filter" : "No runs yet"}</h2>
       <p className="muted">
-        A run fits gates to every head of a model on a task, and finds which heads the task needs.
+        A run computes something of every head of a model: which of them a task needs, where they look, what
+        their weights do.
       </p>
       <div className="card-actions">
         {filtered ? (
@@ -140,7 +150,7 @@ interface RunRowProps {
 }
 
 function RunRow({ run, model, reload }: RunRowProps) {
-  const words = titleWords(run, model).join(" on ");
+  const words = titleText(titleWords(run, model));
   const [asking, setAsking] = useState(false);
   const [error, setError] = useState<ApiError>();
   const act = async (action: () => Promise<unknown>) => {
@@ -161,7 +171,8 @@ function RunRow({ run, model, reload }: RunRowProps) {
           {words}
         </Link>
         <span className="muted small">
-          {plural(run.seeds.length, "seed")}
+          {analysisTitle(run)}
+          {run.seeds.length > 1 && ` · ${plural(run.seeds.length, "seed")}`}
           {run.preset && ` · ${run.preset}`} · {moment(run.created_at)}
           {run.wall_seconds !== null && ` · took ${duration(run.wall_seconds)}`}
           {run.origin === "gallery" && " · shipped"}
@@ -169,13 +180,16 @@ function RunRow({ run, model, reload }: RunRowProps) {
       </div>
       <div className="run-row-state">
         <StatusWord run={run} />
-        {run.status === "done" && <Headline headline={run.headline} />}
+        {run.status === "done" &&
+          (run.analysis === "chg" ? <Headline headline={run.headline} /> : <HeadlineLine run={run} />)}
         {!over && (
           <ProgressBar fraction={run.notice ? 0 : (run.progress?.fraction ?? null)} label="Progress" />
         )}
         {!over && run.progress && (
           <span className="muted small">
-            {run.progress.phase} · seeds {run.progress.seeds} · {run.progress.step}/{run.progress.steps}
+            {run.progress.phase}
+            {run.seeds.length > 1 && ` · seeds ${run.progress.seeds}`} · {run.progress.step}/
+            {run.progress.steps}
             {run.progress.seconds_left !== null && ` · ${duration(run.progress.seconds_left)} left`}
           </span>
         )}

@@ -10,7 +10,7 @@ import { type Place, parseView, type View } from "../url/view";
 import { RunBody } from "./RunBody";
 import { RunSkeleton } from "./RunSkeleton";
 import { RunState } from "./RunStates";
-import { titleWords } from "./RunTitle";
+import { titleText, titleWords } from "./RunTitle";
 
 /** The view a share keeps. */
 export function sharedView(share: Pick<Share, "view">): View {
@@ -36,7 +36,6 @@ export function SharedPage({ place }: { place: Extract<Place, { page: "shared" }
       <div className="page">{error ? <ProblemNote error={error} retry={reload} /> : <RunSkeleton />}</div>
     );
   }
-  const [model, task] = titleWords(run);
   return (
     <div className="page">
       <p className="shared-frame">
@@ -53,9 +52,7 @@ export function SharedPage({ place }: { place: Extract<Place, { page: "shared" }
         )}
         <Link to={{ page: "run", id: run.id, view }}>open in Headscope</Link>
       </p>
-      <h1>
-        {model} on {task}
-      </h1>
+      <h1>{titleText(titleWords(run))}</h1>
       {run.status === "done" ? (
         <RunBody run={run} view={view} onView={onView} share={token} onRun={reload} />
       ) : (

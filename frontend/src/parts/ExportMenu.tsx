@@ -12,7 +12,9 @@ export function ExportMenu({ subject }: { subject: Subject }) {
   return (
     <Menu label="Export" title="Export this run">
       <MenuItem href={address("html")}>This page, one HTML file</MenuItem>
-      <MenuItem href={address("csv")}>Heads and seeds, CSV</MenuItem>
+      <MenuItem href={address("csv")}>
+        {run.analysis === "chg" ? "Heads and seeds, CSV" : "Its first table, CSV"}
+      </MenuItem>
       <MenuItem href={address("json")}>Everything, JSON</MenuItem>
       <MenuItem href={address("npz")}>Arrays for NumPy, npz</MenuItem>
     </Menu>

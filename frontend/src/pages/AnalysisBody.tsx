@@ -1,0 +1,94 @@
+import { useCallback } from "react";
+import type { Run } from "../api/types";
+import { plural } from "../format/numbers";
+import { ProblemNote } from "../parts/ProblemNote";
+import { Words } from "../parts/Words";
+import { isGrid } from "../plot/heads";
+import { Picture, type Selection } from "../plot/Picture";
+import { DEFAULT_VIEW, type Head } from "../url/view";
+import { useAnalyses } from "./analyses";
+import { HeadFacts } from "./HeadFacts";
+import { HeadlineCards } from "./HeadlineCards";
+import { notesOf, settingsOf } from "./headline";
+import { ReproduceCard } from "./ReproduceCard";
+import type { RunBodyProps } from "./RunBody";
+import { useRunFigure } from "./runFigure";
+
+/** A finished run of any analysis: what it says in few words, its figures in order, the head in hand. */
+export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) {
+  const analyses = useAnalyses();
+  const analysis = analyses.data?.find(({ name }) => name === run.analysis);
+  const onSelect = useCallback((head: Head | null) => onView({ ...view, head }), [onView, view]);
+  const selection = { head: view.head, onSelect };
+  if (analyses.error && !analyses.data) return <ProblemNote error={analyses.error} retry={analyses.reload} />;
+  return (
+    <>
+      <RunFacts run={run} summary={analysis?.summary} />
+      <div className="columns">
+        <div className="main-column">
+          <HeadlineCards run={run} selection={selection} />
+          <div className="pictures">
+            {!analysis && (
+              <div className="skeleton grid-skeleton wide" role="status" aria-label="Loading the figures" />
+            )}
+            {analysis?.figures.map((name) => (
+              <RunFigure key={name} run={run} name={name} share={share} selection={selection} />
+            ))}
+          </div>
+        </div>
+        <aside className="side-column" aria-label="Head and run">
+          {analysis && <HeadFacts run={run} figures={analysis.figures} share={share} selection={selection} />}
+          <ReproduceCard run={run} readOnly={share !== null} onRun={onRun} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+/** What was computed, on what, and what to mind. */
+function RunFacts({ run, summary }: { run: Run; summary: string | undefined }) {
+  const { n_layers: layers, n_heads: heads } = run.model_info ?? {};
+  const facts = [
+    typeof layers === "number" && typeof heads === "number" && `${layers} layers × ${heads} heads`,
+    run.seeds.length > 1 && plural(run.seeds.length, "seed"),
+    ...settingsOf(run),
+    run.preset && `${run.preset} preset`,
+    run.origin === "gallery" && "shipped result",
+  ];
+  return (
+    <>
+      <p className="facts">{facts.filter(Boolean).join(" · ")}</p>
+      {summary && <p className="caption">{summary}</p>}
+      {notesOf(run).map((note) => (
+        <p key={note} className="notice">
+          <Words text={note} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+interface RunFigureProps {
+  run: Run;
+  name: string;
+  share: string | null;
+  selection: Selection;
+}
+
+/** One figure; a map of many layers has the whole width. */
+function RunFigure({ run, name, share, selection }: RunFigureProps) {
+  const figure = useRunFigure(run, name, share);
+  const { threshold, mode } = DEFAULT_VIEW;
+  const { meta } = figure.data?.layout ?? {};
+  const wide = meta?.wide === true || (isGrid(figure.data) && Number(meta?.max_width) >= 480);
+  return (
+    <div className={wide ? "wide" : ""}>
+      <Picture
+        title={name.replaceAll(/[-_]/g, " ")}
+        figure={figure}
+        source={{ run: run.id, figure: name, share, view: { threshold, mode } }}
+        selection={selection}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,114 @@
+import { api } from "../api/client";
+import { useResource } from "../api/resource";
+import type { Run, Table } from "../api/types";
+import { count, measured, NOTHING } from "../format/numbers";
+import { isGrid } from "../plot/heads";
+import type { Selection } from "../plot/Picture";
+import type { Head } from "../url/view";
+import { HeadLinks } from "./HeadLinks";
+import { useRunFigure } from "./runFigure";
+
+interface HeadFactsProps {
+  run: Run;
+  figures: readonly string[];
+  share: string | null;
+  selection: Selection;
+}
+
+/** The head in hand: what each map of the run says of it. */
+export function HeadFacts({ run, figures, share, selection }: HeadFactsProps) {
+  const { head, onSelect } = selection;
+  const layers = Number(run.model_info?.n_layers ?? Number.POSITIVE_INFINITY);
+  const heads = Number(run.model_info?.n_heads ?? Number.POSITIVE_INFINITY);
+  return (
+    <section className="card head-card" aria-label="Selected head">
+      {!head ? (
+        <>
+          <h2>No head selected</h2>
+          <p className="muted">
+            Click a head in a picture, or focus a map and use the arrow keys, to see what is known of it.
+          </p>
+        </>
+      ) : head.layer >= layers || head.head >= heads ? (
+        <p className="muted">
+          There is no head {head.layer}.{head.head}: layers run 0–{layers - 1}, heads 0–{heads - 1}.
+        </p>
+      ) : (
+        <>
+          <header className="head-title">
+            <h2>
+              Layer {head.layer} · head {head.head}
+            </h2>
+            <button
+              type="button"
+              className="button quiet icon"
+              aria-label="Deselect the head"
+              onClick={() => onSelect(null)}
+            >
+              ×
+            </button>
+          </header>
+          <dl className="facts-list">
+            {figures.map((name) => (
+              <HeadRow key={name} run={run} figure={name} share={share} head={head} />
+            ))}
+          </dl>
+          {share === null && <HeadLinks model={run.model} head={head} />}
+        </>
+      )}
+    </section>
+  );
+}
+
+interface HeadRowProps {
+  run: Run;
+  figure: string;
+  share: string | null;
+  head: Head;
+}
+
+const PLACES = new Set(["layer", "head", "kv_group"]);
+
+/** A table's row of a head: title, text, unit of every column beyond where the head is. */
+export function rowOf(table: Table, { layer, head }: Head): { title: string; text: string }[] {
+  const at = (name: string) => table.columns.findIndex((column) => column.name === name);
+  const [layerAt, headAt] = [at("layer"), at("head")];
+  if (layerAt < 0 || headAt < 0) return [];
+  const row = table.rows.find((one) => one[layerAt] === layer && one[headAt] === head);
+  if (!row) return [];
+  return table.columns.flatMap(({ name, title, unit }, i) => {
+    if (PLACES.has(name)) return [];
+    const value: unknown = row[i];
+    const text =
+      typeof value === "number"
+        ? `${Number.isInteger(value) ? count(value) : measured(value)}${unit ? ` ${unit}` : ""}`
+        : value === null || value === undefined
+          ? NOTHING
+          : String(value);
+    return [{ title, text }];
+  });
+}
+
+/** What one map says of the head; the first column is its value, the others come on hover. */
+function HeadRow({ run, figure, share, head }: HeadRowProps) {
+  const { data } = useRunFigure(run, figure, share);
+  const map = isGrid(data);
+  const table = useResource(
+    map ? `table ${run.id} ${figure}` : null,
+    (signal) => api.table(run.id, figure, { share }, signal),
+    { fixed: true },
+  );
+  if (!isGrid(data)) return null;
+  const values = table.data ? rowOf(table.data, head) : [];
+  const [first, ...others] = values;
+  const more = others.map(({ title, text }) => `${title} ${text}`).join(" · ");
+  return (
+    <div title={data.layout.meta?.reading}>
+      <dt>{data.layout.meta?.title ?? figure}</dt>
+      <dd>
+        {first?.text ?? NOTHING}
+        {more && <span className="muted small more"> {more}</span>}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,14 @@
+import { DEFAULT_LAB } from "../url/lab";
+import { Link } from "../url/navigation";
+import { DEFAULT_CIRCUITS, type Head, headName } from "../url/view";
+
+/** From a head to where it can be tried and taken apart. */
+export function HeadLinks({ model, head }: { model: string; head: Head }) {
+  const name = headName(head);
+  return (
+    <p className="head-links">
+      <Link to={{ page: "lab", ...DEFAULT_LAB, model, head, mute: name }}>Mute it in the prompt lab</Link>
+      <Link to={{ page: "circuits", model, circuits: { ...DEFAULT_CIRCUITS, head } }}>Its circuits</Link>
+    </p>
+  );
+}

@@ -1,0 +1,42 @@
+import type { Run } from "../api/types";
+import type { Selection } from "../plot/Picture";
+import { headName } from "../url/view";
+import { factsOf } from "./headline";
+
+/** A run's few numbers; a head among them is selected by a click. */
+export function HeadlineCards({ run, selection }: { run: Run; selection: Selection }) {
+  const facts = factsOf(run);
+  if (facts.length === 0) return null;
+  return (
+    <dl className="number-cards headline-cards">
+      {facts.map(({ name, label, text, heads }) => (
+        <div className="card number-card" key={name}>
+          <dt>{label}</dt>
+          <dd className={text.length > 12 ? "long" : ""}>
+            {heads.length > 0
+              ? heads.map((head) => (
+                  <button
+                    key={headName(head)}
+                    type="button"
+                    className="head-name"
+                    title={`Select layer ${head.layer}, head ${head.head}`}
+                    onClick={() => selection.onSelect(head)}
+                  >
+                    {headName(head)}
+                  </button>
+                ))
+              : text}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The same in one line, for lists. */
+export function HeadlineLine({ run }: { run: Run }) {
+  const facts = factsOf(run).slice(0, 3);
+  return (
+    <span className="muted small">{facts.map(({ label, text }) => `${label} ${text}`).join(" · ")}</span>
+  );
+}

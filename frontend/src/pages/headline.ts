@@ -1,0 +1,60 @@
+// A run's few numbers in words: the same for every analysis.
+import type { Run } from "../api/types";
+import { count, measured, NOTHING } from "../format/numbers";
+import { type Head, parseHead } from "../url/view";
+
+export interface Fact {
+  name: string;
+  /** "Strongest head" */
+  label: string;
+  text: string;
+  /** The heads that the value names, in its order. */
+  heads: Head[];
+}
+
+/** "mean_loss" as a person writes it: "Mean loss". */
+export function worded(name: string): string {
+  const words = name.replaceAll("_", " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "number") return Number.isInteger(value) ? count(value) : measured(value);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.length > 0 ? value.map(textOf).join(", ") : "none";
+  return value === null || value === undefined || value === "" ? NOTHING : String(value);
+}
+
+function headsOf(value: unknown): Head[] {
+  const parts = Array.isArray(value) ? value : typeof value === "string" ? value.split(/,\s*/) : [];
+  const heads = parts.map((part) => (typeof part === "string" ? parseHead(part.trim()) : null));
+  return heads.every((head) => head !== null) ? heads : [];
+}
+
+/** What stands in `headline`, but for its notes. */
+export function factsOf(run: Pick<Run, "headline">): Fact[] {
+  return Object.entries(run.headline ?? {})
+    .filter(
+      ([name, value]) =>
+        name !== "notes" && (typeof value !== "object" || Array.isArray(value) || value === null),
+    )
+    .map(([name, value]) => ({ name, label: worded(name), text: textOf(value), heads: headsOf(value) }));
+}
+
+/** What to mind when reading the result, in sentences. */
+export function notesOf(run: Pick<Run, "headline">): string[] {
+  const notes = run.headline?.notes;
+  return [notes ?? []].flat().filter((note): note is string => typeof note === "string" && note !== "");
+}
+
+/** How a model's weights were handled, where the numbers depend on it: two ways are never compared. */
+export function weightsOf(run: Pick<Run, "params">): string | null {
+  const value = run.params.weights ?? run.params.weight_processing ?? run.params.processing;
+  return typeof value === "string" ? value : null;
+}
+
+/** Settings that a reader must know to read the numbers. */
+export function settingsOf(run: Pick<Run, "params">): string[] {
+  const weights = weightsOf(run);
+  return weights === null ? [] : [`weights ${weights}`];
+}
