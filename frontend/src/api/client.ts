@@ -6,8 +6,6 @@ import type {
   ChgResult,
   Estimate,
   Figure,
-  GatesOut,
-  GatesRequest,
   Health,
   Model,
   Run,
@@ -114,7 +112,6 @@ export const api = {
   share: (token: string, signal?: AbortSignal) => get<Shared>(`shares/${part(token)}`, {}, signal),
   addShare: (request: ShareRequest) => post<Share>("shares", request),
   revokeShare: (token: string) => remove(`shares/${part(token)}`),
-  labGates: (request: GatesRequest, signal?: AbortSignal) => post<GatesOut>("lab/gates", request, signal),
   signIn: (token: string) => post<unknown>("sign-in", { token }),
   signOut: () => post<unknown>("sign-out"),
 };

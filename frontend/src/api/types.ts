@@ -22,9 +22,6 @@ export type ShareRequest = Pick<Schemas["ShareIn"], "run_ids"> & Partial<Schemas
 export type Share = Schemas["ShareOut"];
 /** A share with the runs it opens. */
 export type Shared = Schemas["SharedOut"];
-export type GatesRequest = Pick<Schemas["GatesIn"], "model" | "gates"> & Partial<Schemas["GatesIn"]>;
-export type GatesOut = Schemas["GatesOut"];
-export type NextToken = Schemas["NextToken"];
 export type Health = Schemas["HealthOut"];
 export type Worker = Schemas["WorkerOut"];
 

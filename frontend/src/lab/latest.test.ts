@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { api } from "../api/client";
 import { asApiError } from "../api/errors";
-import type { GatesOut, GatesRequest } from "../api/types";
+import { labApi } from "../api/lab";
+import type { GatesOut } from "../api/labTypes";
 import { Latest } from "./latest";
+
+type Question = Parameters<typeof labApi.gates>[0];
 
 // The network is played: each request waits until the test answers it. Client and queue are the real ones.
 interface Flight {
@@ -34,7 +36,7 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 function board() {
   const heard: [string, number][] = [];
   const busy: boolean[] = [];
-  const latest = new Latest<GatesRequest, GatesOut>((input, signal) => api.labGates(input, signal), {
+  const latest = new Latest<Question, GatesOut>((input, signal) => labApi.gates(input, signal), {
     onAnswer: (answer, input) => heard.push([`kl ${answer.kl}`, input.top ?? 0]),
     onError: (error, input) => heard.push([asApiError(error).code, input.top ?? 0]),
     onBusy: (now) => busy.push(now),

@@ -39,3 +39,12 @@ export function visible({ text, hex }: Pick<Token, "text" | "hex">): Piece[] {
 export function tokenTitle({ id, hex, special }: Token): string {
   return `token ${id}${special ? ", special" : ""} · bytes ${(hex.match(/../g) ?? ["none"]).join(" ")}`;
 }
+
+/** A token's visible pieces as one string, for where only words can stand. */
+export function written(token: Pick<Token, "text" | "hex">): string {
+  return (
+    visible(token)
+      .map((piece) => piece.text)
+      .join("") || "∅"
+  );
+}
