@@ -45,6 +45,8 @@ class MicroModel:
     held: dict[int, Tensor] = field(default_factory=dict)
     visit: Callable[[int, Tensor, Tensor | None], None] | None = None
     values: bool = False
+    rows: list[int] | None = None
+    ends: frozenset[int] = frozenset()
 
     @property
     def device(self) -> torch.device:
@@ -88,6 +90,7 @@ class MicroModel:
             q, k, v = (stream[:, None] @ w[layer] for w in (self.W_Q, self.W_K, self.W_V))
             scores = q @ k.transpose(2, 3) / math.sqrt(d_head)
             pattern = self.held.get(layer, scores.masked_fill(future, -torch.inf).softmax(dim=-1))
+            pattern = pattern if self.rows is None else pattern[self.rows]
             if self.visit is not None:
                 self.visit(layer, pattern, v.norm(dim=-1) if self.values else None)
             z = pattern @ v
@@ -132,6 +135,25 @@ class MicroModel:
             yield
         finally:
             self.held = {}
+
+    @contextmanager
+    def sharing(self, rows: Sequence[int]) -> Iterator[None]:
+        self.rows = list(rows)
+        try:
+            yield
+        finally:
+            self.rows = None
+
+    def losses(self, tokens: Tensor) -> Tensor:
+        chosen = self.logits(tokens)[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
+        first = torch.full((len(tokens), 1), torch.nan, dtype=chosen.dtype)
+        return torch.cat([first, -chosen], dim=1).float()
+
+    def continued(self, ids: Sequence[int], n: int, pick: Callable[[Tensor], int]) -> Iterator[int]:
+        written = list(ids)
+        for _ in range(min(n, len(self.W_pos) - len(written))):
+            written.append(pick(self.logits(torch.tensor([written]))[0, -1]))
+            yield written[-1]
 
 
 def random_model(
