@@ -1,0 +1,42 @@
+"""What circuits read from a model's weights leave out, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def limits(bridge: Any) -> list[str]:
+    """What numbers from the weights of this model leave out, a plain sentence each."""
+    cfg, first = bridge.cfg, bridge.blocks[0]
+    found = []
+    if cfg.positional_embedding_type == "rotary":
+        found.append(
+            "Rotary positions turn queries and keys by their distance: QK numbers are position-free, as if "
+            "query and key stood at the same place."
+        )
+    elif hasattr(bridge, "pos_embed"):
+        found.append(
+            "Learned positions are added to the tokens: what a head attends to by position is not in the QK "
+            "numbers."
+        )
+    if any(name in first.attn.submodules for name in ("q_norm", "k_norm")):
+        found.append("Queries and keys pass a norm of their own, which QK numbers leave out.")
+    if (cfg.attn_scores_soft_cap or -1) > 0:
+        found.append(
+            f"Attention scores are capped at ±{cfg.attn_scores_soft_cap:g}; QK numbers are uncapped."
+        )
+    if (cfg.output_logits_soft_cap or -1) > 0:
+        found.append(f"Logits are capped at ±{cfg.output_logits_soft_cap:g}; the numbers here are uncapped.")
+    if "ln1_post" in first.submodules:
+        found.append(
+            "A norm follows attention: a head's output is scaled by a number that all heads of its layer "
+            "decide."
+        )
+    if "ln1" not in first.submodules:
+        found.append("Nothing is normalised before attention reads the stream.")
+    if "mlp" in first.submodules:
+        found.append(
+            "MLPs change what later heads read: numbers between heads, tokens and logits are direct paths "
+            "only."
+        )
+    return found
