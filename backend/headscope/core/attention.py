@@ -1,9 +1,10 @@
-"""Reading and holding attention patterns while the architecture's own code runs. See docs/design/patterns.md.
+"""Reading and changing attention patterns while the architecture's own code runs. See
+docs/design/patterns.md.
 
 1. Models of transformers look up their attention function by the name in their configuration. While a context
    of this module is open that name is ours: the function calls the architecture's own eager attention, shows
    the pattern that it gives, and forgets it.
-2. Where a pattern is held, the function mixes the values by that pattern in place of its own.
+2. Where the pattern is to be another one, the function mixes the values anew, by that one.
 3. TransformerLens' native model takes a function of the pattern as an argument; a hook gives it ours.
 
 A pattern is [batch, head, query, key]; value norms are [batch, head, key], per *query* head.
@@ -15,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -30,6 +31,10 @@ Visit = Callable[[int, torch.Tensor, torch.Tensor | None], None]
 """Called with layer, pattern and, where they were asked for, the norms of the values."""
 
 
+Edit = Callable[[int, torch.Tensor], torch.Tensor]
+"""Called with layer and pattern; what it returns is mixed by. The pattern itself leaves all as it is."""
+
+
 @dataclass(frozen=True)
 class Visitor:
     """Who looks: at which layers, and whether the norms of the values are wanted too."""
@@ -41,60 +46,51 @@ class Visitor:
 
 @dataclass(frozen=True)
 class Watch:
-    """What is going on in the open contexts of one model; ``layers`` knows its attention modules by id."""
+    """What is going on in the open contexts of one model."""
 
-    layers: Mapping[int, int]
     visitors: tuple[Visitor, ...] = ()
-    held: Mapping[int, torch.Tensor] = field(default_factory=dict)
+    edits: tuple[Edit, ...] = ()
 
-    def show(self, layer: int, pattern: torch.Tensor, norms: Callable[[], torch.Tensor]) -> None:
-        """Show a layer's pattern to who looks at it."""
+    def meet(self, layer: int, pattern: torch.Tensor, norms: Callable[[], torch.Tensor]) -> torch.Tensor:
+        """Change a layer's pattern, outer contexts first, and show what came of it."""
+        for edit in self.edits:
+            pattern = edit(layer, pattern)
         for visitor in self.visitors:
             if layer in visitor.layers:
                 visitor.visit(layer, pattern, norms() if visitor.values else None)
+        return pattern
 
 
-_watch: ContextVar[Watch | None] = ContextVar("headscope_attention_watch", default=None)
-# A context variable: transformers calls our function with the attention module only, in the pass's thread.
+_open: ContextVar[tuple[Mapping[int, int], Watch] | None] = ContextVar("headscope_attention", default=None)
+# Layers by the id of their attention module, and who watches. A context variable, because transformers calls
+# our function with the module and nothing of ours, in the thread of the pass.
 
 
 @contextmanager
-def watching(
-    modules: Sequence[nn.Module],
-    config: Any,
-    visitors: Sequence[Visitor] = (),
-    held: Mapping[int, torch.Tensor] | None = None,
-) -> Iterator[None]:
-    """Show and hold the patterns of passes within; contexts nest. ``modules``: each layer's attention.
+def watching(modules: Sequence[nn.Module], config: Any, watch: Watch) -> Iterator[None]:
+    """Show and change the patterns of passes within. ``modules``: each layer's attention.
 
     ``config`` is the transformers configuration that all modules share, None for the native model.
     """
-    outer = _watch.get()
-    if outer is None or id(modules[0]) not in outer.layers:
-        outer = Watch({id(module): layer for layer, module in enumerate(modules)})
-    watch = Watch(outer.layers, (*outer.visitors, *visitors), {**outer.held, **(held or {})})
-    token = _watch.set(watch)
+    token = _open.set(({id(module): layer for layer, module in enumerate(modules)}, watch))
     try:
         with _native(modules) if config is None else _named(config):
             yield
     finally:
-        _watch.reset(token)
+        _open.reset(token)
 
 
 def attention_function(module: nn.Module, *states: Any, **settings: Any) -> tuple[torch.Tensor, Any]:
     """The attention function of transformers' interface: (module, query, key, value, mask, ...)."""
-    watch = _watch.get()
-    layer = None if watch is None else watch.layers.get(id(module))
-    value: torch.Tensor = states[2]
-    if watch is not None and layer is not None and layer in watch.held:
-        pattern = held_pattern(watch.held[layer], value, states[0].shape)
-        watch.show(layer, pattern, lambda: value_norms(value, pattern.shape[1]))
-        return (pattern @ _per_head(value, pattern.shape[1])).transpose(1, 2).contiguous(), pattern
     eager = sys.modules[type(module).__module__].__dict__["eager_attention_forward"]
     mixed, pattern = eager(module, *states, **settings)
-    if watch is not None and layer is not None:
-        watch.show(layer, pattern, lambda: value_norms(value, pattern.shape[1]))
-    return mixed, pattern
+    value: torch.Tensor = states[2]
+    heads = pattern.shape[1]
+    changed = _meet(module, pattern, lambda: value_norms(value, heads))
+    if changed is not pattern:
+        per_head = value.repeat_interleave(heads // value.shape[1], dim=1)
+        mixed = (changed.to(value) @ per_head).transpose(1, 2).contiguous()
+    return mixed, changed
 
 
 def readable(modules: Sequence[nn.Module], config: Any) -> bool:
@@ -114,17 +110,23 @@ def register() -> None:
     AttentionMaskInterface.register(NAME, eager_mask)
 
 
-def held_pattern(pattern: torch.Tensor, value: torch.Tensor, query: Sequence[int]) -> torch.Tensor:
-    """A held pattern in the dtype and place of the values; Invalid where it is not the pass's."""
-    batch, heads, length = query[0], query[1], query[2]
-    shape = tuple(pattern.shape)
-    if shape not in ((batch, heads, length, length), (1, heads, length, length)):
-        raise Invalid(
-            f"Held patterns of shape {shape} don't fit {batch} rows of {length} tokens and {heads} heads.",
-            "Hold the patterns of the same prompt.",
-            code="bad-patterns",
-        )
-    return pattern.to(dtype=value.dtype, device=value.device)
+def holding(patterns: Mapping[int, torch.Tensor]) -> Edit:
+    """The edit that holds some layers at given patterns; Invalid where one is not of the pass's shape."""
+
+    def hold(layer: int, pattern: torch.Tensor) -> torch.Tensor:
+        if layer not in patterns:
+            return pattern
+        batch, heads, length = pattern.shape[:3]
+        shape = tuple(patterns[layer].shape)
+        if shape not in ((batch, heads, length, length), (1, heads, length, length)):
+            raise Invalid(
+                f"Held patterns of shape {shape} don't fit {batch} rows, {heads} heads and {length} tokens.",
+                "Hold the patterns of the same prompt.",
+                code="bad-patterns",
+            )
+        return patterns[layer].to(pattern)
+
+    return hold
 
 
 @contextmanager
@@ -153,27 +155,17 @@ def _native(modules: Sequence[nn.Module]) -> Iterator[None]:
 def _offer(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     stream = args[0] if args else kwargs["hidden_states"]
 
-    def pattern_fn(pattern: torch.Tensor) -> torch.Tensor:
-        watch = _watch.get()
-        layer = None if watch is None else watch.layers.get(id(module))
-        if watch is None or layer is None:
-            return pattern
+    def norms() -> torch.Tensor:
+        value = module.v(stream).view(*stream.shape[:2], module.n_kv_heads, module.d_head)
+        return value_norms(value.transpose(1, 2), module.n_heads)
 
-        def norms() -> torch.Tensor:
-            value = module.v(stream).view(*stream.shape[:2], module.n_kv_heads, module.d_head)
-            return value_norms(value.transpose(1, 2), module.n_heads)
-
-        if layer in watch.held:
-            pattern = held_pattern(watch.held[layer], pattern, pattern.shape)
-        watch.show(layer, pattern, norms)
-        return pattern
-
-    return args, {**kwargs, "pattern_fn": pattern_fn}
+    return args, {**kwargs, "pattern_fn": lambda pattern: _meet(module, pattern, norms)}
 
 
-def _per_head(value: torch.Tensor, n_heads: int) -> torch.Tensor:
-    """Values [batch, group, key, d_head] for each query head of the group."""
-    return value.repeat_interleave(n_heads // value.shape[1], dim=1)
+def _meet(module: nn.Module, pattern: torch.Tensor, norms: Callable[[], torch.Tensor]) -> torch.Tensor:
+    now = _open.get()
+    layer = None if now is None else now[0].get(id(module))
+    return pattern if now is None or layer is None else now[1].meet(layer, pattern, norms)
 
 
 def value_norms(value: torch.Tensor, n_heads: int) -> torch.Tensor:

@@ -14,9 +14,11 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,10 +30,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import nn
 
-from headscope.core.attention import Visit, Visitor, held_pattern, readable, value_norms, watching
-from headscope.core.folder import ATTENTION_ONLY, effective_attention, read_config, weight_files
+from headscope.core.attention import Edit, Visit, Visitor, Watch, holding, readable, value_norms, watching
+from headscope.core.folder import ATTENTION_ONLY, effective_attention, end_tokens, read_config, weight_files
 from headscope.core.hooks import capturing_z, gated, only_at
 from headscope.core.model import ModelInfo, model_info
+from headscope.core.readout import keeping_stream, measure_tail, token_losses
 from headscope.core.tokens import Tokenizer
 from headscope.errors import Invalid, Refused
 
@@ -50,16 +53,19 @@ class BridgedModel:
         info: ModelInfo,
         tokenizer: Tokenizer,
         attention: str,
+        ends: frozenset[int] = frozenset(),
     ) -> None:
         self.info = info
         self.tokenizer = tokenizer
         self.attention = attention
+        self.ends = ends
         self.module = module.eval().requires_grad_(False)
         weights = next(module.parameters())
         self.device, self.dtype = weights.device, weights.dtype
         self._boot = boot
         self._projections, self._attentions, self._unembedding = _locate(module, adapter, info)
-        self._eager = 0  # how many open contexts capture patterns
+        self._eager = 0  # how many open contexts need the bridge's step-by-step attention
+        self._watch = Watch()
         self._prove()
 
     def logits(self, tokens: Int[torch.Tensor, "batch pos"]) -> Float[torch.Tensor, "batch pos vocab"]:
@@ -72,6 +78,16 @@ class BridgedModel:
         """Logits at (row, position) pairs only: the unembedding sees nothing else."""
         with only_at(self._unembedding, where.to(self.device)):
             return self._forward(tokens)[0]
+
+    def losses(self, tokens: Int[torch.Tensor, "batch pos"]) -> Float[torch.Tensor, "batch pos"]:
+        """Nats of each token as predicted at the position before, NaN for the first."""
+        tokens = tokens.to(self.device)
+        if self.tail.kind == "other":
+            return token_losses(lambda logits: logits, self._forward(tokens), tokens)
+        stream: list[torch.Tensor] = []
+        with keeping_stream(self._unembedding, stream):
+            self._forward(tokens)
+        return token_losses(lambda rows: self.tail(self._unembedding(rows)), stream[0], tokens)
 
     @contextmanager
     def gated(self, gates: Float[torch.Tensor, "*batch layer head"]) -> Iterator[None]:
@@ -98,15 +114,36 @@ class BridgedModel:
         """Call ``visit(layer, pattern, norms)`` as each layer's pattern is made; nothing is kept."""
         there = tuple(range(self.info.n_layers)) if layers is None else tuple(layers)
         self._check_captures(there, ())
-        with self._watching([Visitor(visit, frozenset(there), values)], {}):
+        with self._watching(Visitor(visit, frozenset(there), values)):
             yield
 
     @contextmanager
     def frozen(self, patterns: Mapping[int, torch.Tensor]) -> Iterator[None]:
         """Mix values by these patterns, of some layers, in place of the model's own."""
         self._check_captures(tuple(patterns), ())
-        with self._watching([], patterns):
+        with self._watching(holding(patterns)):
             yield
+
+    @contextmanager
+    def sharing(self, rows: Sequence[int]) -> Iterator[None]:
+        """Let each row of a batch mix by the patterns of another: row b by those of ``rows[b]``."""
+        with self._watching(lambda _, pattern: pattern[list(rows)]):
+            yield
+
+    def continued(
+        self, ids: Sequence[int], n: int, pick: Callable[[Float[torch.Tensor, " vocab"]], int]
+    ) -> Iterator[int]:
+        """Up to ``n`` further tokens, each picked from the logits after all before it."""
+        tokens = list(ids)
+        cache, seen = self._empty_cache(), 0
+        for _ in range(min(n, self.info.n_ctx - len(tokens)) if len(tokens) <= self.info.n_ctx else 1):
+            fresh = tokens if cache is None else tokens[seen:]
+            last = torch.tensor([[0, len(fresh) - 1]], device=self.device)
+            with torch.no_grad(), only_at(self._unembedding, last):
+                logits = self._forward(torch.tensor([fresh], device=self.device), cache)[0, 0]
+            seen = len(tokens)
+            tokens.append(pick(logits))
+            yield tokens[-1]
 
     @cached_property
     def bridge(self) -> Any:
@@ -118,7 +155,7 @@ class BridgedModel:
                 part._forward_pre_hooks.clear()  # a context may be open while the copy is made
         return self._boot(twin)
 
-    def _forward(self, tokens: torch.Tensor) -> torch.Tensor:
+    def _forward(self, tokens: torch.Tensor, cache: Any = None) -> torch.Tensor:
         if tokens.shape[1] > self.info.n_ctx:
             raise Invalid(
                 f"{tokens.shape[1]} tokens don't fit the context of {self.info.n_ctx}.",
@@ -126,19 +163,42 @@ class BridgedModel:
                 code="too-long",
             )
         module = self.bridge.original_model if self._eager else self.module
-        out = module(input_ids=tokens.to(self.device), use_cache=False)
+        kept = {"use_cache": False} if cache is None else {"use_cache": True, self._cache_name: cache}
+        out = module(input_ids=tokens.to(self.device), **kept)
         logits: torch.Tensor = out if isinstance(out, torch.Tensor) else out.logits
         return logits
 
+    @cached_property
+    def _cache_name(self) -> str:
+        """By what name the architecture takes keys and values of earlier tokens; "" where it keeps none."""
+        names = inspect.signature(self.module.forward).parameters
+        # transformers renamed past_key_values to cache in 5.24
+        return next((name for name in ("cache", "past_key_values") if name in names), "")
+
+    def _empty_cache(self) -> Any:
+        """For an architecture that keeps keys and values, and a pass that isn't the bridge's."""
+        if not self._cache_name or self._eager or self._watch != Watch():
+            return None
+        from transformers import DynamicCache
+
+        return DynamicCache(config=self.module.config)
+
     @contextmanager
     def _capturing_patterns(self, layers: tuple[int, ...], into: dict[str, torch.Tensor]) -> Iterator[None]:
+        def keep(layer: int, pattern: torch.Tensor, _: torch.Tensor | None = None) -> None:
+            into[f"{layer}.pattern"] = pattern
+
+        if self._watch != Watch():  # the bridge's attention would pass by who watches already
+            with self._watching(Visitor(keep, frozenset(layers), False)):
+                yield
+            return
         with ExitStack() as hooks:
             for layer in layers:
 
-                def keep(_: nn.Module, __: Any, pattern: torch.Tensor, layer: int = layer) -> None:
-                    into[f"{layer}.pattern"] = pattern
+                def at(_: nn.Module, __: Any, pattern: torch.Tensor, layer: int = layer) -> None:
+                    keep(layer, pattern)
 
-                hooks.callback(self.bridge.blocks[layer].attn.hook_pattern.register_forward_hook(keep).remove)
+                hooks.callback(self.bridge.blocks[layer].attn.hook_pattern.register_forward_hook(at).remove)
             self._eager += 1
             try:
                 yield
@@ -146,15 +206,30 @@ class BridgedModel:
                 self._eager -= 1
 
     @contextmanager
-    def _watching(self, visitors: Sequence[Visitor], held: Mapping[int, torch.Tensor]) -> Iterator[None]:
+    def _watching(self, more: Visitor | Edit) -> Iterator[None]:
+        before = self._watch
+        self._watch = (
+            replace(before, visitors=(*before.visitors, more))
+            if isinstance(more, Visitor)
+            else replace(before, edits=(*before.edits, more))
+        )
         config = getattr(self.module, "config", None)
-        if readable(self._attentions, config):
-            with watching(self._attentions, config, visitors, held):
+        try:
+            with ExitStack() as contexts:
+                if not self._eager and readable(self._attentions, config):
+                    contexts.enter_context(watching(self._attentions, config, self._watch))
+                elif before == Watch():
+                    contexts.enter_context(self._watching_bridge())
                 yield
-            return
+        finally:
+            self._watch = before
+
+    @contextmanager
+    def _watching_bridge(self) -> Iterator[None]:
+        """The same on the bridge, for attention that can't be called; once for all contexts."""
         with ExitStack() as hooks:
             for layer, block in enumerate(self.bridge.blocks):
-                seen = _OnBridge(layer, visitors, held.get(layer), self.info)
+                seen = _OnBridge(layer, lambda: self._watch, self.info)
                 hooks.callback(block.attn.hook_v.register_forward_hook(seen.value).remove)
                 hooks.callback(block.attn.hook_pattern.register_forward_hook(seen.pattern).remove)
             self._eager += 1
@@ -178,11 +253,16 @@ class BridgedModel:
                 )
 
     def _prove(self) -> None:
-        """Run two tokens and see every layer's z arrive at its projection, with all heads' width."""
+        """Run two tokens: every layer's z arrives at its projection, with all heads' width. Finds the tail."""
         found: dict[str, torch.Tensor] = {}
         layers = range(self.info.n_layers)
+        raw: list[torch.Tensor] = []
+        hook = self._unembedding.register_forward_hook(lambda _, __, out: raw.append(out))
         with torch.no_grad(), capturing_z(self._projections, self.info.n_heads, layers, found):
-            self._forward(torch.zeros(1, 2, dtype=torch.long, device=self.device))
+            logits = self._forward(torch.zeros(1, 2, dtype=torch.long, device=self.device))
+        hook.remove()
+        cap = getattr(getattr(self.module, "config", None), "final_logit_softcapping", None)
+        self.tail = measure_tail(raw[0], logits, cap)
         for layer in layers:
             z = found.get(f"{layer}.z")
             if z is None or z.shape[-2:] != (self.info.n_heads, self.info.d_head):
@@ -194,14 +274,11 @@ class BridgedModel:
 
 
 class _OnBridge:
-    """Hooks on one layer of the bridge: what reads and holds patterns of attention that can't be called."""
+    """Hooks on one layer of the bridge: what reads and changes patterns of attention that can't be called."""
 
-    def __init__(
-        self, layer: int, visitors: Sequence[Visitor], held: torch.Tensor | None, info: ModelInfo
-    ) -> None:
-        self.layer, self.held, self.info = layer, held, info
-        self.visitors = [visitor for visitor in visitors if layer in visitor.layers]
-        self.norms: torch.Tensor | None = None
+    def __init__(self, layer: int, watch: Callable[[], Watch], info: ModelInfo) -> None:
+        self.layer, self.watch, self.info = layer, watch, info
+        self.norms = torch.empty(0)
 
     def value(self, _: nn.Module, __: Any, value: torch.Tensor) -> None:
         """Values [batch, key, group, d_head], or with the groups side by side, come before the pattern."""
@@ -210,11 +287,7 @@ class _OnBridge:
 
     def pattern(self, _: nn.Module, __: Any, pattern: torch.Tensor) -> torch.Tensor:
         """What attention goes on with."""
-        if self.held is not None:
-            pattern = held_pattern(self.held, pattern, pattern.shape)
-        for visitor in self.visitors:
-            visitor.visit(self.layer, pattern, self.norms if visitor.values else None)
-        return pattern
+        return self.watch().meet(self.layer, pattern, lambda: self.norms)
 
 
 def load(folder: Path, *, name: str, dtype: str, device: str, attention: str) -> BridgedModel:
@@ -236,7 +309,7 @@ def load(folder: Path, *, name: str, dtype: str, device: str, attention: str) ->
             "Choose a smaller model or dtype.",
             code="out-of-memory",
         ) from error
-    return BridgedModel(module, boot, adapter, info, tokenizer, attention)
+    return BridgedModel(module, boot, adapter, info, tokenizer, attention, end_tokens(folder))
 
 
 Made = tuple[nn.Module, Any, Callable[[nn.Module], Any]]

@@ -123,6 +123,21 @@ def headscope_json(folder: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
+def end_tokens(folder: Path) -> frozenset[int]:
+    """Ids that end a text: ``eos_token_id`` of generation_config.json, else of config.json."""
+    path = folder / "generation_config.json"
+    stated = None
+    if path.is_file():
+        try:
+            stated = json.loads(path.read_text(encoding="utf-8")).get("eos_token_id")
+        except (ValueError, AttributeError):
+            stated = None  # transformers doesn't need the file either
+    if stated is None:
+        stated = read_config(folder).get("eos_token_id")
+    ids = stated if isinstance(stated, list) else [stated]
+    return frozenset(token for token in ids if isinstance(token, int))
+
+
 def sha256(path: Path) -> str:
     """SHA-256 of a file, in hex."""
     with path.open("rb") as file:

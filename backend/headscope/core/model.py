@@ -5,7 +5,7 @@ Imports no torch; ``core/bridge.py`` is the adapter over TransformerLens' Transf
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,8 +113,8 @@ class HeadModel(Protocol):
         """Call ``visit(layer, pattern, norms)`` for each layer of the passes within, and keep nothing.
 
         ``pattern`` is [batch, head, query, key] and its rows sum to 1; ``norms`` [batch, head, key] are those
-        of the value vectors, None unless asked for by ``values``. Heads are query heads. Passes are eager and
-        a pattern may be used after ``visit`` only if it is copied. Raises Invalid for layers that aren't
+        of the value vectors, None unless asked for by ``values``. Heads are query heads. Passes are eager,
+        and a pattern is the pass's own: copy it before changing it. Raises Invalid for layers that aren't
         there.
         """
         ...
@@ -125,6 +125,35 @@ class HeadModel(Protocol):
         Pattern-preserving ablation [Olsson et al. 2022]: what remains of an effect is not by other heads
         looking elsewhere. Raises Invalid for layers that aren't there, and in the pass where a shape doesn't
         fit.
+        """
+        ...
+
+    def sharing(self, rows: Sequence[int]) -> AbstractContextManager[None]:
+        """Let row b of a batch attend by the patterns of row ``rows[b]``, layer by layer, its values its own.
+
+        Holds a gated row at the patterns of an ungated one in a single pass, without keeping any.
+        """
+        ...
+
+    def losses(self, tokens: Int[torch.Tensor, "batch pos"]) -> Float[torch.Tensor, "batch pos"]:
+        """Nats of each token as predicted at the position before, NaN for the first; float32.
+
+        Logits exist for a block of positions at a time. Raises Invalid beyond the context.
+        """
+        ...
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """Ids of the tokens with which a model ends its text, as its configuration says; may be empty."""
+        ...
+
+    def continued(
+        self, ids: Sequence[int], n: int, pick: Callable[[Float[torch.Tensor, " vocab"]], int]
+    ) -> Iterator[int]:
+        """Up to ``n`` further tokens, each picked from the logits after all before it.
+
+        Keys and values are kept where the architecture can. Stops where the context is full. Open contexts
+        act on every step. Raises Invalid beyond the context.
         """
         ...
 

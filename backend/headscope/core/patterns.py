@@ -27,9 +27,6 @@ from headscope.core.scores import SCORES
 MOST_THUMB_BYTES: Final = 700_000
 """All thumbnails of a model together."""
 
-_LOSS_BLOCK: Final = 256
-"""Positions whose log-probabilities exist at a time."""
-
 NO_KEY: Final = 65_535
 """Stands where a row has fewer keys than were asked for."""
 
@@ -97,24 +94,8 @@ def looks(
             reader.read(layer, pattern[row], None if norms is None else norms[row])
 
     with model.reading(visit, values=weighted):
-        logits = model.logits(tokens)
-    losses = [
-        token_losses(logits[row, : len(ids)], tokens[row, : len(ids)]).cpu() for row, ids in enumerate(rows)
-    ]
+        losses = model.losses(tokens).cpu()
     return [reader.look(loss) for reader, loss in zip(readers, losses, strict=True)]
-
-
-def token_losses(
-    logits: Float[torch.Tensor, "pos vocab"], ids: Int[torch.Tensor, " pos"]
-) -> Float[torch.Tensor, " pos"]:
-    """Nats of each token as predicted at the position before it, NaN for the first; a block at a time."""
-    loss = torch.full((len(ids),), torch.nan, device=logits.device)
-    for start in range(0, len(ids) - 1, _LOSS_BLOCK):
-        stop = min(start + _LOSS_BLOCK, len(ids) - 1)
-        loss[start + 1 : stop + 1] = torch.nn.functional.cross_entropy(
-            logits[start:stop].float(), ids[start + 1 : stop + 1], reduction="none"
-        )
-    return loss
 
 
 def score_pattern(
@@ -259,7 +240,7 @@ class _Reader:
         sinks = self.values[[score.name for score in SCORES].index("sink")]
         return Look(
             values=self.values,
-            loss=loss.numpy(),
+            loss=loss[: self.length].numpy(),
             sink=float(sinks.mean()) if self.length > 1 else 1.0,
             thumbs=Thumbs(self.size, self.block, self.cells) if self.size else None,
         )
