@@ -23,16 +23,20 @@ class HeadscopeError(Exception):
     """Base of all errors that a user may meet.
 
     ``code`` is a stable kebab-case word for programs, ``status`` the HTTP status it becomes,
-    ``message`` says what is wrong, ``remedy`` what the reader can do about it.
+    ``message`` says what is wrong, ``remedy`` what the reader can do about it, ``retry_after`` in how many
+    seconds the same request may work.
     """
 
     status: ClassVar[int] = 500
     code: str = "error"
 
-    def __init__(self, message: str, remedy: str, *, code: str | None = None) -> None:
+    def __init__(
+        self, message: str, remedy: str, *, code: str | None = None, retry_after: int | None = None
+    ) -> None:
         super().__init__(f"{message} {remedy}".strip())
         self.message = message
         self.remedy = remedy
+        self.retry_after = retry_after
         if code is not None:
             self.code = code
 

@@ -17,8 +17,9 @@ from headscope.settings import Settings
 from headscope.store import migrate, workers
 from headscope.store.session import Store, open_store
 from headscope.worker.accuracy import Accuracies
-from headscope.worker.app import Desk, create_app
+from headscope.worker.app import create_app
 from headscope.worker.client import WorkerClient
+from headscope.worker.desk import Desk
 from headscope.worker.main import resident
 
 

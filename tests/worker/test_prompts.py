@@ -16,7 +16,7 @@ from headscope.errors import Invalid, NotFound, TooLarge, Unavailable
 from headscope.messages import GatesIn, PatternsIn
 from headscope.store import evaluations, workers
 from headscope.tasks.catalogue import TaskCatalogue
-from headscope.worker import lab
+from headscope.worker.lab import patterns as lab_patterns
 from worker.conftest import Office, without_workers
 
 TEXT = "the cat sat on the mat"
@@ -58,7 +58,7 @@ def test_open_gates_change_nothing_and_shut_ones_do(office: Office) -> None:
 
 @pytest.mark.parametrize(
     ("gates", "says"),
-    [([[1.0] * 4] * 2, "2x4"), ([[2.0] * 4] * 3, "between 0 and 1"), ([[1.0], [1.0, 1.0]], "not a table")],
+    [([[1.0] * 4] * 2, "2x4"), ([[2.0] * 4] * 3, "is 2"), ([[1.0], [1.0, 1.0]], "not a table")],
 )
 def test_gates_that_cannot_be_used_say_why(office: Office, gates: list[list[float]], says: str) -> None:
     with pytest.raises(Invalid, match=says):
@@ -74,7 +74,7 @@ def test_text_that_cannot_be_used_says_why(office: Office, monkeypatch: pytest.M
         office.client.patterns(PatternsIn(model="tiny", text=TEXT, layers=[3]))
     assert [error.value.code for error in (empty, long, layer)] == ["empty-text", "too-long", "unknown-layer"]
     assert "Layers run 0-2" in layer.value.remedy
-    monkeypatch.setattr(lab, "MOST_PATTERN_BYTES", 100)
+    monkeypatch.setattr(lab_patterns, "MOST_PATTERN_BYTES", 100)
     with pytest.raises(TooLarge):
         office.client.patterns(PatternsIn(model="tiny", text=TEXT))
 

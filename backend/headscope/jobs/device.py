@@ -52,6 +52,16 @@ def find_device(wanted: str) -> Device:
     return _cuda(int(number))
 
 
+def free_bytes(device: str) -> int:
+    """Memory that may be had now: a CUDA device's, or what the machine and its container leave."""
+    if device.startswith("cuda"):
+        import torch
+
+        free, _ = torch.cuda.mem_get_info(device)
+        return int(free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
+    return min([_available(), *_container_left()])
+
+
 def _cpu() -> Device:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return Device("cpu", f"{cores} CPU cores", _memory(), "cpu")
@@ -79,6 +89,27 @@ def _container_limits() -> list[int]:
         except (OSError, ValueError):  # no such group, or "max"
             continue
     return limits
+
+
+def _available() -> int:
+    """What the kernel would give without swapping; all memory where it doesn't say (macOS, Windows)."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return _memory()
+
+
+def _container_left() -> list[int]:
+    """The container's limit less what it holds; file pages that it would give back don't count."""
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        held = int(Path("/sys/fs/cgroup/memory.current").read_text())
+        lines = Path("/sys/fs/cgroup/memory.stat").read_text().splitlines()
+    except (OSError, ValueError):  # no such group, or "max"
+        return []
+    files = sum(int(line.split()[1]) for line in lines if line.split()[0] in ("inactive_file", "active_file"))
+    return [max(0, limit - held + files)]
 
 
 def _torch_version() -> str:

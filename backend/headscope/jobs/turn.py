@@ -1,6 +1,6 @@
 """Whose turn it is on the device: one user at a time, between whose small steps others may go.
 
-1. A prompt goes first: a job lets it pass at its next micro-batch.
+1. A prompt goes first: a job lets it pass at its next micro-batch. Prompts go in the order they came.
 2. Background work (a task's accuracy) goes as a prompt does, and after each of its own micro-batches lets a
    waiting job do one.
 """
@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -18,15 +19,24 @@ class Turn:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._busy = False
-        self._prompts_waiting = 0
+        self._prompts: deque[object] = deque()
         self._jobs_waiting = 0
         self._jobs_taken = 0
         self._job_holds = False
 
+    @property
+    def waiting(self) -> int:
+        """How many prompts wait."""
+        return len(self._prompts)
+
     @contextmanager
-    def interactive(self) -> Iterator[None]:
-        """Wait for the device (a micro-batch at most, while a job runs) and hold it."""
-        self._take_as_prompt()
+    def interactive(self, check: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Wait for the device (a micro-batch at most, while a job runs) and hold it.
+
+        ``check`` is called while it waits, several times a second, and when its turn has come; what it raises
+        ends the waiting.
+        """
+        self._take_as_prompt(check)
         try:
             yield
         finally:
@@ -48,7 +58,7 @@ class Turn:
 
         ``check`` is called while it waits, several times a second; what it raises ends the waiting.
         """
-        if self._prompts_waiting:
+        if self._prompts:
             self._job_holds = False
             self._release()
             self._take_as_job(check)
@@ -59,14 +69,22 @@ class Turn:
         with self._changed:
             before = self._jobs_taken
             self._changed.wait_for(lambda: not self._jobs_waiting or self._jobs_taken > before)
-        self._take_as_prompt()
+        self._take_as_prompt(lambda: None)
 
-    def _take_as_prompt(self) -> None:
+    def _take_as_prompt(self, check: Callable[[], None]) -> None:
+        ticket = object()
         with self._changed:
-            self._prompts_waiting += 1
-            self._changed.wait_for(lambda: not self._busy)
-            self._prompts_waiting -= 1
-            self._busy = True
+            self._prompts.append(ticket)
+            try:
+                while not self._changed.wait_for(
+                    lambda: not self._busy and self._prompts[0] is ticket, timeout=0.25
+                ):
+                    check()
+                check()
+                self._busy = True
+            finally:
+                self._prompts.remove(ticket)
+                self._changed.notify_all()
 
     def _take_as_job(self, check: Callable[[], None]) -> None:
         with self._changed:
@@ -81,7 +99,7 @@ class Turn:
             self._changed.notify_all()
 
     def _free_for_job(self) -> bool:
-        return not self._busy and not self._prompts_waiting
+        return not self._busy and not self._prompts
 
     def _release(self) -> None:
         with self._changed:

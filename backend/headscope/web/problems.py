@@ -32,6 +32,8 @@ class ProblemResponse(Response):
         headers = {"Cache-Control": "no-store", **(headers or {})}
         if isinstance(error, SignInNeeded):
             headers["WWW-Authenticate"] = "Bearer"
+        if error.retry_after is not None:
+            headers["Retry-After"] = str(error.retry_after)
         super().__init__(json.dumps(error.problem(), ensure_ascii=False), error.status, headers)
 
 

@@ -3,46 +3,35 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from headscope.core.model import HeadModel
 from headscope.errors import Forbidden, HeadscopeError
 from headscope.jobs.problem import problem_of
-from headscope.messages import GatesIn, GatesOut, PatternsIn, PatternsOut, TaskAccuracyOut
-from headscope.models.catalogue import Catalogue
-from headscope.store.session import Store
+from headscope.messages import (
+    ContinueIn,
+    ContinueOut,
+    GatesIn,
+    GatesOut,
+    HeadAblationIn,
+    HeadAblationOut,
+    LookIn,
+    LookOut,
+    PatternsIn,
+    PatternsOut,
+    TaskAccuracyOut,
+)
 from headscope.store.tasks import load_user_tasks
 from headscope.tasks.catalogue import TaskCatalogue
-from headscope.worker import lab
-from headscope.worker.accuracy import Accuracies
-from headscope.worker.resident import Resident
-
-
-@dataclass(frozen=True)
-class Desk:
-    """What answers need."""
-
-    store: Store
-    catalogue: Catalogue
-    resident: Resident
-    accuracies: Accuracies
-    secret: str
-
-    @contextmanager
-    def model(self, name: str) -> Iterator[HeadModel]:
-        """The model and the device, between two micro-batches of a job."""
-        self.catalogue.folder(name)  # an unknown or unfetched model is refused before anything waits
-        with (
-            self.resident.model(name, dtype="float32", attention="sdpa") as model,
-            self.accuracies.turn.interactive(),
-        ):
-            yield model
+from headscope.worker.desk import Desk
+from headscope.worker.lab import ablation as lab_ablation
+from headscope.worker.lab import continuation as lab_continuation
+from headscope.worker.lab import gates as lab_gates
+from headscope.worker.lab import look as lab_look
+from headscope.worker.lab import patterns as lab_patterns
 
 
 class AccuracyIn(BaseModel):
@@ -53,21 +42,12 @@ class AccuracyIn(BaseModel):
 
 
 def create_app(desk: Desk) -> FastAPI:
-    """The endpoints ``/patterns``, ``/gates``, ``/accuracy`` and ``/health``."""
+    """An endpoint for each of the lab's questions, ``/accuracy`` and ``/health``."""
     guard = Depends(_guard(desk.secret))
     app = FastAPI(title="Headscope worker", openapi_url=None, dependencies=[guard])
     app.add_exception_handler(HeadscopeError, _problem)
     app.add_exception_handler(Exception, _problem)
-
-    @app.post("/patterns")
-    def patterns(wanted: PatternsIn) -> PatternsOut:
-        with desk.model(wanted.model) as model:
-            return lab.patterns(model, wanted)
-
-    @app.post("/gates")
-    def gates(wanted: GatesIn) -> GatesOut:
-        with desk.model(wanted.model) as model:
-            return lab.gates(model, wanted)
+    _add_lab(app, desk)
 
     @app.post("/accuracy")
     def accuracy(wanted: AccuracyIn) -> TaskAccuracyOut:
@@ -80,6 +60,29 @@ def create_app(desk: Desk) -> FastAPI:
         return {"models": desk.resident.names()}
 
     return app
+
+
+def _add_lab(app: FastAPI, desk: Desk) -> None:
+    @app.post("/look")
+    def look(wanted: LookIn) -> LookOut:
+        return desk.answer(wanted, lab_look.plan)
+
+    @app.post("/patterns")
+    def patterns(wanted: PatternsIn) -> PatternsOut:
+        return desk.answer(wanted, lab_patterns.plan)
+
+    @app.post("/gates")
+    def gates(wanted: GatesIn) -> GatesOut:
+        newest = desk.boards.enter(wanted.board, wanted.turn)
+        return desk.answer(wanted, partial(lab_gates.plan, kept=desk.kept), newest)
+
+    @app.post("/continue")
+    def continue_prompt(wanted: ContinueIn) -> ContinueOut:
+        return desk.answer(wanted, lab_continuation.plan)
+
+    @app.post("/ablation")
+    def ablation(wanted: HeadAblationIn) -> HeadAblationOut:
+        return desk.answer(wanted, lab_ablation.plan)
 
 
 def _guard(secret: str):  # type: ignore[no-untyped-def]
@@ -95,4 +98,5 @@ def _guard(secret: str):  # type: ignore[no-untyped-def]
 
 def _problem(_: Request, error: Exception) -> JSONResponse:
     problem = problem_of(error)
-    return JSONResponse(problem, problem["status"])
+    after = error.retry_after if isinstance(error, HeadscopeError) else None
+    return JSONResponse(problem, problem["status"], {} if after is None else {"Retry-After": str(after)})

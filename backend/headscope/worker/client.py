@@ -150,7 +150,11 @@ def _read(answer: httpx.Response, out: type[Out]) -> Out:
         if answer.is_success:
             return out.model_validate_json(answer.content)
         said = answer.json()
-        raise _ERRORS.get(answer.status_code, Unavailable)(said["detail"], said["remedy"], code=said["code"])
+        after = answer.headers.get("retry-after")
+        kind = _ERRORS.get(answer.status_code, Unavailable)
+        error = kind(said["detail"], said["remedy"], code=said["code"])
+        error.retry_after = int(after) if after else None
+        raise error
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise Unavailable(
             f"The worker gave an answer that can't be read (HTTP {answer.status_code}).",

@@ -34,7 +34,8 @@ from headscope.settings import Settings
 from headscope.store import attempts, migrate, workers
 from headscope.store.session import open_store
 from headscope.worker.accuracy import Accuracies
-from headscope.worker.app import Desk, create_app
+from headscope.worker.app import create_app
+from headscope.worker.desk import Desk
 from headscope.worker.identity import take_name
 from headscope.worker.resident import Key, Resident, weight_bytes
 

@@ -2,6 +2,9 @@
 
 A model in use is never dropped. Jobs and prompts share a copy of the same precision and attention: they take
 turns (``jobs.turn``), and a job lets others pass only while it has no hooks on the model.
+
+A model loads in a thread of its own: whoever asks for another one that is loaded needn't wait, and whoever
+asks for this one may give up waiting without stopping it.
 """
 
 from __future__ import annotations
@@ -28,10 +31,17 @@ class Key(NamedTuple):
 
 
 @dataclass
-class _Loaded:
-    model: HeadModel
+class _Entry:
+    """A model that is loaded, or being loaded where ``model`` and ``error`` are both None."""
+
     size: int
     users: int = 0
+    model: HeadModel | None = None
+    error: Exception | None = None
+
+    @property
+    def settled(self) -> bool:
+        return self.model is not None or self.error is not None
 
 
 @dataclass
@@ -45,36 +55,57 @@ class Resident:
     size: Callable[[Key], int]
     budget: int
     limit: int
-    _loaded: OrderedDict[Key, _Loaded] = field(default_factory=OrderedDict)
-    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _entries: OrderedDict[Key, _Entry] = field(default_factory=OrderedDict)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _one_load: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
-    def model(self, name: str, *, dtype: str, attention: str) -> Iterator[HeadModel]:
+    def model(
+        self, name: str, *, dtype: str, attention: str, wait: float | None = None
+    ) -> Iterator[HeadModel]:
         """The model, loaded if it isn't, and kept at least while the context is open.
 
-        Raises ``Refused`` (model-too-big) or ``Unavailable`` (models-busy) where there is no room for it.
+        ``wait``: seconds to wait for one that is being loaded; as long as it takes where None.
+        Raises ``Refused`` (model-too-big) or ``Unavailable`` (models-busy) where there is no room for it,
+        ``Unavailable`` (model-loading) after ``wait``, and what loading raises.
         """
         key = Key(name, dtype, attention)
-        with self._lock:
-            entry = self._loaded.get(key) or self._add(key)
-            self._loaded.move_to_end(key)
+        size = None if key in self._entries else self.size(key)  # may read files: not under the lock
+        with self._changed:
+            entry = self._entries.get(key) or self._add(key, self.size(key) if size is None else size)
+            self._entries.move_to_end(key)
             entry.users += 1
         try:
-            yield entry.model
+            yield self._settled(key, entry, wait)
         finally:
-            with self._lock:
+            with self._changed:
                 entry.users -= 1
 
     def names(self) -> list[str]:
         """The names of the models that are loaded."""
-        return sorted({key.name for key in list(self._loaded)})
+        with self._changed:
+            return sorted({key.name for key, entry in self._entries.items() if entry.model is not None})
 
     def held(self) -> int:
-        """Bytes of weights that are loaded."""
-        return sum(entry.size for entry in list(self._loaded.values()))
+        """Bytes of weights that are loaded or being loaded."""
+        with self._changed:
+            return sum(entry.size for entry in self._entries.values())
 
-    def _add(self, key: Key) -> _Loaded:
-        size = self.size(key)
+    def _settled(self, key: Key, entry: _Entry, wait: float | None) -> HeadModel:
+        with self._changed:
+            self._changed.wait_for(lambda: entry.settled, wait)
+        if entry.error is not None:
+            raise entry.error
+        if entry.model is None:
+            raise Unavailable(
+                f"{key.name} is still being loaded.",
+                "It goes on meanwhile: ask again in a few seconds.",
+                code="model-loading",
+                retry_after=2,
+            )
+        return entry.model
+
+    def _add(self, key: Key, size: int) -> _Entry:
         if size > self.limit:
             raise Refused(
                 f"{key.name} in {key.dtype} takes {size / 2**30:.1f} GiB of the device's "
@@ -83,14 +114,31 @@ class Resident:
                 code="model-too-big",
             )
         self._make_room(size)
-        entry = self._loaded[key] = _Loaded(self.load(key), size)
+        entry = self._entries[key] = _Entry(size)
+        threading.Thread(
+            target=self._load, args=(key, entry), name=f"loading {key.name}", daemon=True
+        ).start()
         return entry
 
+    def _load(self, key: Key, entry: _Entry) -> None:
+        try:
+            with self._one_load:  # transformers sets torch's default dtype while it loads: for all threads
+                model = self.load(key)
+        except Exception as error:
+            with self._changed:
+                entry.error = error
+                del self._entries[key]  # whoever asks next tries anew
+                self._changed.notify_all()
+        else:
+            with self._changed:
+                entry.model = model
+                self._changed.notify_all()
+
     def _make_room(self, size: int) -> None:
-        for key in [key for key, entry in self._loaded.items() if not entry.users]:
+        for key in [key for key, entry in self._entries.items() if not entry.users and entry.settled]:
             if self.held() + size <= self.budget:
                 return
-            del self._loaded[key]
+            del self._entries[key]
         if self.held() + size > self.limit:
             raise Unavailable(
                 "The device's memory is taken by models in use.",

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from fastapi import APIRouter
 
+from headscope.errors import NotFound
 from headscope.messages import (
     AttributionIn,
     AttributionOut,
@@ -28,6 +29,7 @@ from headscope.messages import (
     PatternsIn,
     PatternsOut,
 )
+from headscope.store import prompts
 from headscope.web.asking import known_model
 from headscope.web.deps import App, Services
 
@@ -79,6 +81,19 @@ def lens(body: LensIn, app: App) -> LensOut:
 
 
 def _with_text(app: Services, body: Asked) -> Asked:
-    """The request as a worker takes it; its model is known and its weights are here."""
+    """The request as a worker takes it: with the stored prompt's text in place of its id.
+
+    Raises ``NotFound`` (unknown-model, unknown-prompt, unknown-row), ``Unavailable`` (model-not-fetched).
+    """
     known_model(app, body.model)
-    return body
+    if body.prompt is None:
+        return body
+    with app.store.session() as session:
+        texts = prompts.load(session, body.prompt).texts
+    if body.row >= len(texts):
+        raise NotFound(
+            f"There is no row {body.row}: the prompt {body.prompt} has {len(texts)}.",
+            f"Rows run 0-{len(texts) - 1}.",
+            code="unknown-row",
+        )
+    return body.model_copy(update={"text": texts[body.row], "prompt": None, "row": 0})

@@ -1,0 +1,40 @@
+"""Which request of a mixing board is the newest: a hand that drags a slider waits for no older ones."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from headscope.errors import Refused
+
+
+@dataclass
+class Boards:
+    """The newest turn that each board asked for; boards not heard of for longest are forgotten."""
+
+    most: int = 1024
+    _newest: OrderedDict[str, int] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def enter(self, board: str | None, turn: int) -> Callable[[], None]:
+        """Note a request; what is returned raises ``Refused`` (superseded) once a newer one was noted."""
+        if board is None:
+            return lambda: None
+        with self._lock:
+            self._newest[board] = max(turn, self._newest.get(board, turn))
+            self._newest.move_to_end(board)
+            if len(self._newest) > self.most:
+                self._newest.popitem(last=False)
+
+        def check() -> None:
+            newest = self._newest.get(board, turn)
+            if newest > turn:
+                raise Refused(
+                    f"Request {turn} of this board was not begun: request {newest} is newer.",
+                    "Use the newest answer.",
+                    code="superseded",
+                )
+
+        return check

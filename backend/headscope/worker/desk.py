@@ -1,0 +1,73 @@
+"""Where prompts are answered: admission, the model, the device's next turn."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from headscope.core.model import HeadModel
+from headscope.errors import Unavailable
+from headscope.jobs.device import free_bytes
+from headscope.messages import LabIn
+from headscope.models.catalogue import Catalogue
+from headscope.store.session import Store
+from headscope.worker.accuracy import Accuracies
+from headscope.worker.boards import Boards
+from headscope.worker.lab.gates import Kept
+from headscope.worker.lab.plan import Plan, admit
+from headscope.worker.lab.prompt import Prompt, read
+from headscope.worker.resident import Resident
+
+MOST_INSIDE = 32
+"""Requests in hand; the server's threads are 40, and accuracy and health need some."""
+
+Asked = TypeVar("Asked", bound=LabIn)
+Out = TypeVar("Out")
+Planner = Callable[[HeadModel, Prompt, Asked], Plan[Out]]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What answers need."""
+
+    store: Store
+    catalogue: Catalogue
+    resident: Resident
+    accuracies: Accuracies
+    secret: str
+    boards: Boards = field(default_factory=Boards)
+    kept: Kept = field(default_factory=Kept)
+    _inside: threading.BoundedSemaphore = field(
+        default_factory=lambda: threading.BoundedSemaphore(MOST_INSIDE)
+    )
+
+    def answer(
+        self, wanted: Asked, plan: Planner[Asked, Out], check: Callable[[], None] = lambda: None
+    ) -> Out:
+        """Check the request, wait for the model and for the device (a job's micro-batch at most), compute.
+
+        ``check`` is called while it waits; what it raises ends the waiting. Raises ``NotFound`` or
+        ``Unavailable`` (unknown-model, model-not-fetched, model-loading, worker-busy), ``Invalid`` for what
+        can't be computed, ``Refused`` (no-room, model-too-big) for what doesn't fit.
+        """
+        self.catalogue.folder(wanted.model)  # an unknown or unfetched model is refused before anything waits
+        if not self._inside.acquire(blocking=False):
+            raise Unavailable(
+                f"{MOST_INSIDE} requests wait for this worker already.",
+                "Ask again in a few seconds.",
+                code="worker-busy",
+                retry_after=2,
+            )
+        try:
+            with self.resident.model(
+                wanted.model, dtype="float32", attention="sdpa", wait=wanted.wait
+            ) as model:
+                prompt = read(model, wanted)
+                work = plan(model, prompt, wanted)
+                admit(work, len(prompt), free_bytes(str(model.device)))
+                with self.accuracies.turn.interactive(check):
+                    return work.run()
+        finally:
+            self._inside.release()

@@ -1,0 +1,37 @@
+"""What one head is worth on a prompt: its losses with the head gated off."""
+
+from __future__ import annotations
+
+from headscope.core.model import HeadModel
+from headscope.core.repeats import copies
+from headscope.errors import Invalid
+from headscope.messages import HeadAblationIn, HeadAblationOut
+from headscope.worker.lab.look import mean_at, predictable
+from headscope.worker.lab.plan import Plan, pass_bytes, typed
+from headscope.worker.lab.prompt import Prompt
+
+
+def plan(model: HeadModel, prompt: Prompt, wanted: HeadAblationIn) -> Plan[HeadAblationOut]:
+    """Losses as it is, with patterns frozen, with patterns free. Raises ``Invalid`` (unknown-head)."""
+    info = model.info
+    if wanted.layer >= info.n_layers or wanted.head >= info.n_heads:
+        raise Invalid(
+            f"There is no head {wanted.layer}.{wanted.head} in {info.name}.",
+            f"Layers run 0-{info.n_layers - 1}, heads 0-{info.n_heads - 1}.",
+            code="unknown-head",
+        )
+
+    def run() -> HeadAblationOut:
+        from headscope.core.ablation import ablate_head
+
+        loss = ablate_head(model, prompt.ids, wanted.layer, wanted.head).numpy()
+        repeats = predictable(copies(prompt.tokens, fold=wanted.fold))
+        return HeadAblationOut(
+            model=info.name,
+            layer=wanted.layer,
+            head=wanted.head,
+            loss=typed(loss),
+            loss_repeat=[mean_at(row, repeats) for row in loss],
+        )
+
+    return Plan(lambda n: 3 * pass_bytes(info, n, eager=True), run)

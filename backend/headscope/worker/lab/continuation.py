@@ -1,0 +1,67 @@
+"""What a model writes next, as it is and under gates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headscope.core.gate_vector import gate_table
+from headscope.core.model import HeadModel
+from headscope.errors import Invalid
+from headscope.messages import ContinueIn, ContinueOut
+from headscope.worker.lab.plan import Plan, gated, pass_bytes
+from headscope.worker.lab.prompt import Prompt, sequence_out
+
+if TYPE_CHECKING:
+    from headscope.core.continuation import Continuation
+
+
+def plan(model: HeadModel, prompt: Prompt, wanted: ContinueIn) -> Plan[ContinueOut]:
+    """Both continuations, drawn from the same seed. Raises ``Invalid``: bad-gates, context-full."""
+    gates = gate_table(wanted.gates, model.info)
+    if len(prompt) >= model.info.n_ctx:
+        raise Invalid(
+            f"The text fills the context of {model.info.n_ctx} tokens: there is no room to continue it.",
+            "Shorten it.",
+            code="context-full",
+        )
+
+    def run() -> ContinueOut:
+        before = _continue(model, prompt, wanted, None)
+        after = _continue(model, prompt, wanted, gates)
+        return ContinueOut(
+            model=model.info.name,
+            before=sequence_out(model, before.ids),
+            after=sequence_out(model, after.ids),
+            note=_note(model, before, after),
+        )
+
+    return Plan(lambda n: 2 * pass_bytes(model.info, n, logits=0), run)
+
+
+def _continue(
+    model: HeadModel, prompt: Prompt, wanted: ContinueIn, gates: NDArray[np.float32] | None
+) -> Continuation:
+    import torch
+
+    from headscope.core.continuation import continue_text
+
+    source = torch.Generator().manual_seed(wanted.seed)
+    with gated(model, gates):
+        return continue_text(model, prompt.ids, wanted.n_tokens, wanted.temperature, source)
+
+
+def _note(model: HeadModel, before: Continuation, after: Continuation) -> str:
+    """Why one is shorter than asked for, in words; empty where neither is."""
+    why = {
+        "end": "ends its text after {n} tokens",
+        "context": f"fills its context of {model.info.n_ctx} tokens after {{n}}",
+    }
+    said = [
+        f"{name} {why[text.stopped].format(n=len(text.ids))}."
+        for name, text in (("The model as it is", before), ("The gated model", after))
+        if text.stopped in why
+    ]
+    return " ".join(said)

@@ -1,0 +1,123 @@
+"""Attention patterns of a prompt: exact floats, or quantised for pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headscope.core.model import HeadModel
+from headscope.errors import Invalid, TooLarge
+from headscope.messages import PatternsIn, PatternsOut, TopKeys, TypedArray
+from headscope.worker.lab.plan import Plan, pass_bytes, typed
+from headscope.worker.lab.prompt import Prompt
+
+if TYPE_CHECKING:
+    import torch
+
+Reduced = TypeVar("Reduced")
+
+MOST_PATTERN_BYTES = 64 * 2**20
+"""An answer's patterns: 30 layers of 9 heads over 240 tokens as floats."""
+
+MOST_TRIANGLE_BYTES: Final = 4 * 2**20
+"""Beyond it a compact answer has each row's largest keys only; a layer of 9 heads is whole up to 960 tokens.
+"""
+
+TOP_KEYS: Final = 32
+"""Of each row; they hold nearly all of the mass in most heads, and ``rest`` says how much they don't."""
+
+
+def plan(model: HeadModel, prompt: Prompt, wanted: PatternsIn) -> Plan[PatternsOut]:
+    """Patterns [layer, head, query, key]; each row sums to 1.
+
+    Raises ``Invalid`` for layers that aren't there, ``TooLarge`` (patterns-too-large) beyond 64 MiB.
+    """
+    layers = _layers(model, wanted.layers)
+    n, heads = len(prompt), len(layers) * model.info.n_heads
+    triangle = heads * n * (n + 1) // 2
+    whole = not wanted.compact or triangle <= MOST_TRIANGLE_BYTES
+    size = triangle if wanted.compact and whole else 4 * heads * n**2 if whole else heads * n * 3 * TOP_KEYS
+    if size > MOST_PATTERN_BYTES:
+        raise TooLarge(
+            f"The patterns of {len(layers)} layers over {n} tokens take {size / 2**20:.0f} MiB; an answer "
+            f"may have {MOST_PATTERN_BYTES / 2**20:.0f}.",
+            "Ask for fewer layers, or a shorter text.",
+            code="patterns-too-large",
+        )
+
+    def run() -> PatternsOut:
+        answer = PatternsOut(model=model.info.name, tokens=prompt.out, layers=list(layers))
+        if not wanted.compact:
+            answer.patterns = _floats(model, prompt, layers, wanted.weighted)
+        elif whole:
+            answer.triangle = _triangle(model, prompt, layers, wanted.weighted)
+        else:
+            answer.top = _top(model, prompt, layers, wanted.weighted)
+        return answer
+
+    return Plan(lambda n: pass_bytes(model.info, n, eager=True) + size, run)
+
+
+def _floats(model: HeadModel, prompt: Prompt, layers: tuple[int, ...], weighted: bool) -> TypedArray:
+    return _stacked(_read(model, prompt, layers, weighted, lambda pattern: pattern.float().cpu().numpy()))
+
+
+def _triangle(model: HeadModel, prompt: Prompt, layers: tuple[int, ...], weighted: bool) -> TypedArray:
+    from headscope.core.patterns import pack
+
+    return _stacked(_read(model, prompt, layers, weighted, lambda pattern: pack(pattern).cpu().numpy()))
+
+
+def _top(model: HeadModel, prompt: Prompt, layers: tuple[int, ...], weighted: bool) -> TopKeys:
+    from headscope.core.patterns import top_keys
+
+    rows = _read(model, prompt, layers, weighted, lambda pattern: top_keys(pattern, TOP_KEYS))
+    return TopKeys(
+        keys=_stacked([row.keys for row in rows]),
+        weights=_stacked([row.weights for row in rows]),
+        rest=_stacked([row.rest for row in rows]),
+    )
+
+
+def _read(
+    model: HeadModel,
+    prompt: Prompt,
+    layers: tuple[int, ...],
+    weighted: bool,
+    reduce: Callable[[torch.Tensor], Reduced],
+) -> list[Reduced]:
+    """What each layer's pattern [head, query, key] reduces to, in the order asked for."""
+    import torch
+
+    from headscope.core.patterns import weigh
+
+    found: dict[int, Reduced] = {}
+
+    def visit(layer: int, pattern: torch.Tensor, norms: torch.Tensor | None) -> None:
+        found[layer] = reduce(pattern[0] if norms is None else weigh(pattern[0], norms[0]))
+
+    ids = prompt.batch(model)
+    with torch.no_grad(), model.reading(visit, layers, values=weighted):
+        model.logits_at(ids, torch.tensor([[0, len(prompt) - 1]], device=model.device))
+    return [found[layer] for layer in layers]
+
+
+def _stacked(arrays: list[NDArray[Any]]) -> TypedArray:
+    return typed(np.stack(arrays))
+
+
+def _layers(model: HeadModel, wanted: list[int] | None) -> tuple[int, ...]:
+    there = range(model.info.n_layers)
+    for layer in wanted or ():
+        if layer not in there:
+            raise Invalid(
+                f"There is no layer {layer} of {model.info.n_layers}.",
+                f"Layers run 0-{model.info.n_layers - 1}.",
+                code="unknown-layer",
+            )
+    if wanted == []:
+        raise Invalid("No layers were asked for.", "Name some, or leave `layers` out.", code="unknown-layer")
+    return tuple(there) if wanted is None else tuple(dict.fromkeys(wanted))

@@ -1,0 +1,82 @@
+"""What is left to do on the device once a request was checked, and whether there is room for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from numpy.typing import NDArray
+
+from headscope.core.arrays import encode
+from headscope.core.cost import ELEMENT_BYTES
+from headscope.core.model import HeadModel, ModelInfo
+from headscope.errors import Refused
+from headscope.messages import TypedArray
+
+Out = TypeVar("Out")
+
+_LAYER_WIDTHS = 40
+"""What a layer holds while it computes, in residual widths a token: the MLP's three, the heads' four."""
+
+_PATTERN_COPIES = 5
+"""An eager layer's patterns: scores, masked, softened, and what a reader makes of them."""
+
+
+@dataclass(frozen=True)
+class Plan(Generic[Out]):
+    """``run`` does it, ``n_bytes`` says what it takes beyond the weights for a prompt of so many tokens."""
+
+    n_bytes: Callable[[int], int]
+    run: Callable[[], Out]
+
+
+def pass_bytes(info: ModelInfo, n_tokens: int, *, eager: bool = False, logits: int = 1) -> int:
+    """A forward pass without gradients: one layer's activations, its patterns where eager, ``logits`` copies
+    of all positions' logits.
+    """
+    size = ELEMENT_BYTES[info.dtype]
+    layer = _LAYER_WIDTHS * info.d_model * n_tokens * size
+    patterns = _PATTERN_COPIES * info.n_heads * n_tokens**2 * size if eager else 0
+    return layer + patterns + logits * info.d_vocab * n_tokens * max(size, 4)
+
+
+def admit(plan: Plan[Out], n_tokens: int, free: int) -> None:
+    """Raise ``Refused`` (no-room) with both numbers where a plan takes more than is free."""
+    needed = plan.n_bytes(n_tokens)
+    if needed <= free:
+        return
+    fits = _longest(plan, n_tokens, free)
+    raise Refused(
+        f"{n_tokens} tokens would take about {_gigabytes(needed)} of memory; {_gigabytes(free)} are free.",
+        f"Shorten the text to {fits} tokens, or try again when a job is done."
+        if fits
+        else "Try again when a job is done, or use a smaller model.",
+        code="no-room",
+    )
+
+
+def _longest(plan: Plan[Out], n_tokens: int, free: int) -> int:
+    """The most tokens that fit, fewer than ``n_tokens``."""
+    low, high = 0, n_tokens
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if plan.n_bytes(middle) <= free else (low, middle)
+    return low
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 1e9:.2g} GB"
+
+
+def gated(model: HeadModel, gates: NDArray[Any] | None) -> AbstractContextManager[None]:
+    """The model under gates [layer, head], or as it is."""
+    import torch
+
+    return nullcontext() if gates is None else model.gated(torch.from_numpy(gates).to(model.device))
+
+
+def typed(array: NDArray[Any]) -> TypedArray:
+    """An array as it travels."""
+    return cast("TypedArray", encode(array))
