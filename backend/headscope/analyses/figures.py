@@ -13,16 +13,20 @@ from typing import Any
 from headscope.analyses.base import Result
 from headscope.analyses.chg import figures as chg
 from headscope.analyses.columns import Table
-from headscope.errors import NotFound
+from headscope.analyses.induction import figures as induction
+from headscope.errors import Invalid, NotFound
 from headscope.figures.theme import Figure
 from headscope.figures.view import View, view
 
 Draw = Callable[[Result, View], Figure]
 
-FIGURES: Mapping[str, Mapping[str, Draw]] = {"chg": chg.FIGURES}
-TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {"chg": chg.TABLES}
+FIGURES: Mapping[str, Mapping[str, Draw]] = {"chg": chg.FIGURES, "induction": induction.FIGURES}
+TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
+    "chg": chg.TABLES,
+    "induction": induction.TABLES,
+}
 
-WHOLE: Mapping[str, str] = {"chg": "roles"}
+WHOLE: Mapping[str, str] = {"chg": "roles", "induction": "heads"}
 """The figure whose table is a whole run's CSV, where it isn't the first."""
 
 
@@ -37,17 +41,36 @@ def whole(analysis: str) -> str:
 
 
 def build(
-    result: Result, name: str, threshold: float = 0.5, mode: str = "every", theme: str = "light"
+    result: Result,
+    name: str,
+    threshold: float = 0.5,
+    mode: str = "every",
+    theme: str = "light",
+    head: str | None = None,
 ) -> Figure:
     """One figure. ``NotFound`` (unknown-figure) lists those there are; ``Invalid`` where a view can't be."""
     draw: Draw = _find(FIGURES, result, name)
-    return draw(result, view(threshold, mode, theme))
+    return draw(result, _of(result, view(threshold, mode, theme, head)))
 
 
-def table(result: Result, name: str, threshold: float = 0.5, mode: str = "every") -> Table:
+def table(
+    result: Result, name: str, threshold: float = 0.5, mode: str = "every", head: str | None = None
+) -> Table:
     """The same content as numbers, at full resolution."""
     rows: Callable[[Result, View], Table] = _find(TABLES, result, name)
-    return rows(result, view(threshold, mode))
+    return rows(result, _of(result, view(threshold, mode, head=head)))
+
+
+def _of(result: Result, asked: View) -> View:
+    """The view, if its head is one of the model's."""
+    info = result.model
+    if asked.head is not None and not (asked.head[0] < info.n_layers and asked.head[1] < info.n_heads):
+        raise Invalid(
+            f"{info.name} has no head {asked.head[0]}.{asked.head[1]}.",
+            f"Layers run 0-{info.n_layers - 1}, heads 0-{info.n_heads - 1}.",
+            code="no-head",
+        )
+    return asked
 
 
 def _find(known: Mapping[str, Mapping[str, Any]], result: Result, name: str) -> Any:

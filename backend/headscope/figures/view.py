@@ -19,10 +19,12 @@ class View:
     threshold: float
     mode: Mode
     colours: Palette
+    head: tuple[int, int] | None = None
+    """The (layer, head) that a figure about one head shows; its own choice where None."""
 
 
-def view(threshold: float = 0.5, mode: str = "every", theme: str = "light") -> View:
-    """Checked: ``Invalid`` for a threshold outside (0, 1], an unknown mode or theme."""
+def view(threshold: float = 0.5, mode: str = "every", theme: str = "light", head: str | None = None) -> View:
+    """Checked: ``Invalid`` for a threshold outside (0, 1], an unknown mode or theme, a head not like 1.5."""
     if not 0 < threshold <= 1:
         raise Invalid(
             f"A threshold of {threshold} tells no heads apart.",
@@ -31,5 +33,14 @@ def view(threshold: float = 0.5, mode: str = "every", theme: str = "light") -> V
         )
     for known in get_args(Mode):
         if known == mode:
-            return View(threshold, known, palette(theme))
+            return View(threshold, known, palette(theme), _head(head))
     raise Invalid(f"There is no mode {mode!r}.", "Use every, always or any.", code="unknown-mode")
+
+
+def _head(words: str | None) -> tuple[int, int] | None:
+    if words is None:
+        return None
+    layer, _, head = words.partition(".")
+    if not (layer.isascii() and layer.isdigit() and head.isascii() and head.isdigit()):
+        raise Invalid(f"{words[:20]!r} is no head.", "Name layer and head, e.g. 1.5.", code="no-head")
+    return int(layer), int(head)

@@ -228,6 +228,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/gates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Gates that a finished run gives, to try on a prompt
+         * @description Of causal head gating: G+, G−, only the needed heads, without the harmful ones, always needed, random.
+         *
+         *     409 for a run without a result and for one of another analysis; 404 for a seed that it doesn't have.
+         */
+        get: operations["list_presets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/shares": {
         parameters: {
             query?: never;
@@ -509,6 +531,166 @@ export interface paths {
          * @description Special tokens in the text are text; `bos`: whether one was added, whether the text spells one.
          */
         post: operations["tokenize"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Kept prompts and batches, newest first
+         * @description Without their texts, but for the beginning of the first.
+         */
+        get: operations["list_prompts"];
+        put?: never;
+        /**
+         * Keep a prompt
+         * @description The id is the hash of the text. 200 where the same text is kept already; a name given is its new name.
+         *
+         *     422 for an empty text, a NUL character, half of a character.
+         */
+        post: operations["keep_prompt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep prompts from a file: text, JSONL or CSV
+         * @description 413 for too many or too large, 422 for what can't be prompts, naming the line; then nothing is kept.
+         */
+        post: operations["upload_prompts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/examples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Built-in prompts for a model
+         * @description Those that fit the model's context; `mute` names heads worth muting on it, where they were measured.
+         */
+        get: operations["list_examples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{prompt_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A kept prompt with its text, or a page of a batch
+         * @description 404 for an unknown or deleted one.
+         */
+        get: operations["get_prompt"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a kept prompt
+         * @description For good. Runs keep their results, and a share of a lab view keeps its own copy until it is revoked.
+         */
+        delete: operations["delete_prompt"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Kept gate vectors, newest first
+         * @description All, or one model's.
+         */
+        get: operations["list_gates"];
+        put?: never;
+        /**
+         * Keep a gate vector
+         * @description The id is the hash of model, weights and gates; 200 where they are kept already, under the new name.
+         *
+         *     422 for gates of another shape or outside [0, 1], telling which; 404 for an unknown model.
+         */
+        post: operations["keep_gates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gates/{gates_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One gate vector
+         * @description 404 for an unknown or deleted one.
+         */
+        get: operations["get_gates"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a kept gate vector
+         * @description Runs that used it keep their results.
+         */
+        delete: operations["delete_gates"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gates/{gates_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a gate vector: JSON, CSV or safetensors
+         * @description CSV has a row a head and the numbers only; the others also say for which weights they are.
+         */
+        get: operations["export_gates"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -927,6 +1109,17 @@ export interface components {
             /** Note */
             note: string;
         };
+        /** Body_upload_prompts */
+        Body_upload_prompts: {
+            /** File */
+            file: string;
+            /**
+             * Name
+             * @description The file's name where unset.
+             * @default
+             */
+            name: string;
+        };
         /** Body_upload_task */
         Body_upload_task: {
             /** File */
@@ -1175,6 +1368,110 @@ export interface components {
             layout: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * GatePreset
+         * @description Gates that a finished run gives.
+         * @example {
+         *       "name": "facilitating",
+         *       "title": "Only needed heads",
+         *       "reading": "The 1 head needed on average over 3 seeds; all others off.",
+         *       "gates": {
+         *         "dtype": "f4",
+         *         "shape": "1, 2",
+         *         "bdata": "AACAPwAAAAA="
+         *       },
+         *       "open": 1
+         *     }
+         */
+        GatePreset: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /** Reading */
+            reading: string;
+            gates: components["schemas"]["TypedArray"];
+            /**
+             * Open
+             * @description Gates of at least 0.5.
+             */
+            open: number;
+        };
+        /**
+         * GateVectorIn
+         * @example {
+         *       "name": "no copying",
+         *       "model": "headscope-2l",
+         *       "gates": {
+         *         "dtype": "f4",
+         *         "shape": "1, 2",
+         *         "bdata": "AACAPwAAAAA="
+         *       },
+         *       "origin": "by hand"
+         *     }
+         */
+        GateVectorIn: {
+            /** Name */
+            name: string;
+            /** Model */
+            model: string;
+            /** Gates */
+            gates: components["schemas"]["TypedArray"] | number[][];
+            /**
+             * Origin
+             * @description Where they came from, in words.
+             * @default by hand
+             */
+            origin: string;
+        };
+        /**
+         * GateVectorOut
+         * @description A named set of gates for one model; its id is the hash of model, weights and gates.
+         * @example {
+         *       "id": "c04a7e1d5b3f4e82a9d0",
+         *       "name": "no copying",
+         *       "model": "headscope-2l",
+         *       "revision": "b1946ac92492d2347c6235b4d2611184",
+         *       "n_layers": 1,
+         *       "n_heads": 2,
+         *       "gates": {
+         *         "dtype": "f4",
+         *         "shape": "1, 2",
+         *         "bdata": "AACAPwAAAAA="
+         *       },
+         *       "closed": 1,
+         *       "origin": "by hand",
+         *       "created_at": "2026-01-05T10:00:00Z"
+         *     }
+         */
+        GateVectorOut: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Model */
+            model: string;
+            /** Revision */
+            revision: string;
+            /** N Layers */
+            n_layers: number;
+            /** N Heads */
+            n_heads: number;
+            /** @description [layers, heads] f4. */
+            gates: components["schemas"]["TypedArray"];
+            /**
+             * Closed
+             * @description Gates below 0.5.
+             */
+            closed: number;
+            /** Origin */
+            origin: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
         };
         /**
          * GatesIn
@@ -2029,6 +2326,144 @@ export interface components {
             fraction: number;
             /** Seconds Left */
             seconds_left: number | null;
+        };
+        /**
+         * PromptExample
+         * @description A built-in prompt for a model.
+         * @example {
+         *       "name": "name",
+         *       "title": "A name that comes back",
+         *       "reading": "A made-up name, begun a second time: heads that copy finish it.",
+         *       "text": "The old wizard Zorblax met a dragon. The wizard Zor",
+         *       "bos": null,
+         *       "mute": [
+         *         "1.5",
+         *         "1.2"
+         *       ]
+         *     }
+         */
+        PromptExample: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /** Reading */
+            reading: string;
+            /** Text */
+            text: string;
+            /** Bos */
+            bos: boolean | null;
+            /**
+             * Mute
+             * @description Heads worth muting on it, strongest first, e.g. 17.4; may be empty.
+             */
+            mute: string[];
+        };
+        /**
+         * PromptIn
+         * @example {
+         *       "text": "the cat sat on the cat",
+         *       "name": "cats"
+         *     }
+         */
+        PromptIn: {
+            /** Text */
+            text: string;
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+        };
+        /**
+         * PromptOut
+         * @description A stored prompt or batch; its id is the hash of its texts.
+         * @example {
+         *       "id": "5f1d0c2b9a7e44d3b1aa",
+         *       "name": "cats",
+         *       "kind": "text",
+         *       "n": 1,
+         *       "characters": 22,
+         *       "beginning": "the cat sat on the cat",
+         *       "created_at": "2026-01-05T10:00:00Z"
+         *     }
+         */
+        PromptOut: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "text" | "batch";
+            /**
+             * N
+             * @description How many prompts.
+             */
+            n: number;
+            /** Characters */
+            characters: number;
+            /**
+             * Beginning
+             * @description The first characters of the first prompt, on one line.
+             */
+            beginning: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
+         * PromptRows
+         * @description A stored prompt with its texts, or a page of a batch.
+         * @example {
+         *       "id": "5f1d0c2b9a7e44d3b1aa",
+         *       "name": "cats",
+         *       "kind": "text",
+         *       "n": 1,
+         *       "characters": 22,
+         *       "beginning": "the cat sat on the cat",
+         *       "created_at": "2026-01-05T10:00:00Z",
+         *       "texts": [
+         *         "the cat sat on the cat"
+         *       ],
+         *       "offset": 0
+         *     }
+         */
+        PromptRows: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "text" | "batch";
+            /**
+             * N
+             * @description How many prompts.
+             */
+            n: number;
+            /** Characters */
+            characters: number;
+            /**
+             * Beginning
+             * @description The first characters of the first prompt, on one line.
+             */
+            beginning: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Texts */
+            texts: string[];
+            /** Offset */
+            offset: number;
         };
         /**
          * ResultOut
@@ -3294,6 +3729,8 @@ export interface operations {
                 threshold?: number;
                 mode?: "every" | "always" | "any";
                 theme?: "light" | "dark";
+                /** @description The head, e.g. 1.5, of a figure about one head. */
+                head?: string | null;
                 /** @description A share's token: opens the runs it points to without signing in. */
                 share?: string | null;
             };
@@ -3341,6 +3778,8 @@ export interface operations {
                 /** @description A head has a role at this score or above. */
                 threshold?: number;
                 mode?: "every" | "always" | "any";
+                /** @description The head, e.g. 1.5, of a figure about one head. */
+                head?: string | null;
                 /** @description A share's token: opens the runs it points to without signing in. */
                 share?: string | null;
             };
@@ -3452,6 +3891,53 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_presets: {
+        parameters: {
+            query?: {
+                /** @description A seed of the run, or the mean over seeds. */
+                seed?: string;
+                /** @description A head has a role at this score or above. */
+                threshold?: number;
+                /** @description A share's token: opens the runs it points to without signing in. */
+                share?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatePreset"][];
                 };
             };
             /** @description What is wrong and what to do. */
@@ -4183,6 +4669,478 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenizeOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_prompts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptOut"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keep_prompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PromptIn"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptOut"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    upload_prompts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["Body_upload_prompts"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptOut"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_examples: {
+        parameters: {
+            query: {
+                model: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptExample"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_prompt: {
+        parameters: {
+            query?: {
+                offset?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                prompt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptRows"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_prompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                prompt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_gates: {
+        parameters: {
+            query?: {
+                model?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateVectorOut"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keep_gates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GateVectorIn"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateVectorOut"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateVectorOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_gates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                gates_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateVectorOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_gates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                gates_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_gates: {
+        parameters: {
+            query?: {
+                format?: "json" | "csv" | "safetensors";
+            };
+            header?: never;
+            path: {
+                gates_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
             /** @description What is wrong and what to do. */

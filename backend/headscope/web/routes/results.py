@@ -31,6 +31,9 @@ Mode = Literal["every", "always", "any"]
 Format = Literal["csv", "json", "npz", "html", "png", "svg"]
 Theme = Literal["light", "dark"]
 Threshold = Annotated[float, Query(gt=0, le=1, description="A head has a role at this score or above.")]
+Head = Annotated[
+    str | None, Query(max_length=16, description="The head, e.g. 1.5, of a figure about one head.")
+]
 
 
 @router.get("", summary="One run with its progress, error and attempts")
@@ -56,13 +59,14 @@ def get_figure(
     threshold: Threshold = 0.5,
     mode: Mode = "every",
     theme: Theme = "light",
+    head: Head = None,
 ) -> Response:
     """Plotly JSON with typed arrays and without template. `theme` decides the traces' own colours."""
     run = runs.get(session, run_id)
-    key = (result_id(run), "figure", name, threshold, mode, theme)
+    key = (result_id(run), "figure", name, threshold, mode, theme, head)
 
     def build() -> bytes:
-        return compact(figures.build(result_of(app, session, run), name, threshold, mode, theme))
+        return compact(figures.build(result_of(app, session, run), name, threshold, mode, theme, head))
 
     return unchanging(request, key, lambda: app.figures.get(key, build))
 
@@ -78,13 +82,14 @@ def get_table(
     session: StoreSession,
     threshold: Threshold = 0.5,
     mode: Mode = "every",
+    head: Head = None,
 ) -> Response:
     """The figure's twin for readers and programs: the same content at full resolution."""
     run = runs.get(session, run_id)
-    key = (result_id(run), "table", name, threshold, mode)
+    key = (result_id(run), "table", name, threshold, mode, head)
 
     def build() -> bytes:
-        return compact(figures.table(result_of(app, session, run), name, threshold, mode))
+        return compact(figures.table(result_of(app, session, run), name, threshold, mode, head))
 
     return unchanging(request, key, lambda: app.figures.get(key, build))
 
