@@ -18,7 +18,7 @@ import { go, usePlace } from "./url/navigation";
 import type { Place } from "./url/view";
 
 // The form library is needed on one page only.
-const NewRunPage = lazy(() => import("./pages/NewRunPage"));
+const NewRunPage = lazy(() => import("./pages/new/NewRunPage"));
 const LabPage = lazy(() => import("./pages/LabPage"));
 
 const TITLES: Partial<Record<Place["page"], string>> = {

@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from "react";
+import { type ReactNode, useEffect, useId, useState } from "react";
 import { type Field, same, textOf, typed, type Value, type Values } from "./schema";
 
 interface SchemaFormProps {
@@ -7,10 +7,20 @@ interface SchemaFormProps {
   values: Values;
   complaints: Record<string, string>;
   onChange: (values: Values) => void;
+  /** What stands in place of an input: a picker of what is stored, say. Undefined leaves the input. */
+  picker?: (input: PickerInput) => ReactNode | undefined;
+}
+
+/** What a picker gets: the field, its value, and what ties it to its label and hint. */
+export interface PickerInput {
+  field: Field;
+  value: Value;
+  onChange: (value: Value) => void;
+  shared: { id: string; "aria-describedby": string; "aria-invalid": boolean };
 }
 
 /** A form drawn from a JSON schema. */
-export function SchemaForm({ groups, values, complaints, onChange }: SchemaFormProps) {
+export function SchemaForm({ groups, values, complaints, onChange, picker }: SchemaFormProps) {
   const field = (one: Field) => (
     <FieldInput
       key={one.name}
@@ -18,6 +28,7 @@ export function SchemaForm({ groups, values, complaints, onChange }: SchemaFormP
       value={values[one.name] ?? null}
       complaint={complaints[one.name]}
       onChange={(value) => onChange({ ...values, [one.name]: value })}
+      picker={picker}
     />
   );
   const [first = [], ...rest] = groups;
@@ -40,16 +51,20 @@ interface FieldInputProps {
   value: Value;
   complaint: string | undefined;
   onChange: (value: Value) => void;
+  picker?: SchemaFormProps["picker"];
 }
 
-function FieldInput({ field, value, complaint, onChange }: FieldInputProps) {
+function FieldInput({ field, value, complaint, onChange, picker }: FieldInputProps) {
   const id = useId();
   const described = `${id}-hint`;
   const shared = { id, "aria-describedby": described, "aria-invalid": complaint !== undefined };
+  const picked = picker?.({ field, value, onChange, shared });
   return (
     <div className={complaint ? "field bad" : "field"}>
       <label htmlFor={id}>{field.title}</label>
-      {field.kind === "choice" ? (
+      {picked !== undefined ? (
+        picked
+      ) : field.kind === "choice" ? (
         <select
           {...shared}
           value={String(value ?? "")}
@@ -77,9 +92,7 @@ function FieldInput({ field, value, complaint, onChange }: FieldInputProps) {
   );
 }
 
-interface TextInputProps extends Omit<FieldInputProps, "complaint"> {
-  shared: { id: string; "aria-describedby": string; "aria-invalid": boolean };
-}
+type TextInputProps = PickerInput;
 
 /** Keeps what was typed as it was typed ("0.", "1e-"), while the form gets its value. */
 function TextInput({ field, value, onChange, shared }: TextInputProps) {
@@ -88,17 +101,16 @@ function TextInput({ field, value, onChange, shared }: TextInputProps) {
     // NaN is what an unfinished number is; writing it back would take the text from under the typist.
     setText((now) => (same(typed(field, now), value) || Number.isNaN(value) ? now : textOf(value)));
   }, [field, value]);
-  return (
-    <input
-      {...shared}
-      type="text"
-      inputMode={field.kind === "text" ? "text" : "decimal"}
-      placeholder={field.optional ? "unset" : undefined}
-      value={text}
-      onChange={(event) => {
-        setText(event.target.value);
-        onChange(typed(field, event.target.value));
-      }}
-    />
-  );
+  const input = {
+    ...shared,
+    placeholder: field.optional ? "unset" : undefined,
+    value: text,
+    onChange: (event: { target: { value: string } }) => {
+      setText(event.target.value);
+      onChange(typed(field, event.target.value));
+    },
+  };
+  if (field.kind === "texts") return <textarea {...input} rows={3} />;
+  const isText = field.kind === "text" || field.kind === "json";
+  return <input {...input} type="text" inputMode={isText ? "text" : "decimal"} />;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { complaints, fieldsOf, overrides, presetValues, typed } from "./schema";
+import { complaints } from "./complaints";
+import { fieldsOf, filled, overrides, presetValues, textOf, typed, type Value } from "./schema";
 
 const SCHEMA = {
   type: "object",
@@ -66,6 +67,47 @@ describe("a form from a schema", () => {
     expect(complaints(SCHEMA, fields, { ...base, seeds: 1.5, shots: 100 })).toEqual({
       seeds: "Must be a whole number from 1 to 64.",
       shots: "Must be a whole number from 0 to 64.",
+    });
+  });
+
+  it("reads lists: numbers with commas, texts by line, pairs as JSON", () => {
+    const lists = {
+      type: "object",
+      properties: {
+        layers: { type: "array", items: { type: "integer", minimum: 0 }, default: [], title: "Layers" },
+        texts: { anyOf: [{ type: "array", items: { type: "string" } }, { type: "null" }], default: null },
+        pairs: { type: "array", items: { $ref: "#/$defs/Pair" }, default: [] },
+      },
+      $defs: { Pair: { type: "array", items: { type: "string" } } },
+    };
+    const all = fieldsOf(lists, {}).flat();
+    const of = (name: string) => all.find((one) => one.name === name) as (typeof all)[number];
+    expect(all.map(({ kind }) => kind)).toEqual(["numbers", "texts", "json"]);
+    expect(typed(of("layers"), "1, 2 3")).toEqual([1, 2, 3]);
+    expect(typed(of("layers"), "")).toEqual([]);
+    expect(typed(of("texts"), "a, b\n\nc")).toEqual(["a, b", "c"]);
+    expect(typed(of("texts"), " ")).toBeNull();
+    expect(typed(of("pairs"), '[["keep","mind"]]')).toEqual([["keep", "mind"]]);
+    expect(typed(of("pairs"), "[[")).toBeNaN();
+    const round = (name: string, value: Value) => typed(of(name), textOf(value));
+    expect(round("layers", [3, 4])).toEqual([3, 4]);
+    expect(round("texts", ["a", "b c"])).toEqual(["a", "b c"]);
+    expect(round("pairs", [["a", "b"]])).toEqual([["a", "b"]]);
+    expect(complaints(lists, all, { layers: [1, Number.NaN], texts: null, pairs: Number.NaN })).toEqual({
+      layers: "Needs numbers with commas between.",
+      pairs: "Needs a list in JSON.",
+    });
+    expect(
+      overrides({ layers: [1], texts: null, pairs: [["a"]] }, { layers: [1], texts: null, pairs: [] }),
+    ).toEqual({
+      pairs: [["a"]],
+    });
+  });
+
+  it("takes what an address fills in, and only what it has fields for", () => {
+    expect(filled(fields, { seeds: "4", dtype: "bfloat16", other: "1", toString: "x" })).toEqual({
+      seeds: 4,
+      dtype: "bfloat16",
     });
   });
 });

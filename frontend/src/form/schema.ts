@@ -1,5 +1,4 @@
-// From a JSON schema of flat parameters to fields, and from what was typed to values that hold to it.
-import { type Schema, Validator } from "@cfworker/json-schema";
+// From a JSON schema of flat parameters to fields, and from what was typed to values.
 
 export type Item = string | number | boolean | null;
 export type Value = Item | Value[];
@@ -88,6 +87,12 @@ export function presetValues(fields: readonly Field[], preset: Record<string, un
   );
 }
 
+/** What was filled in beforehand, as it would be typed; names that aren't fields are left out. */
+export function filled(fields: readonly Field[], texts: Record<string, string>): Values {
+  const known = fields.filter(({ name }) => Object.hasOwn(texts, name));
+  return Object.fromEntries(known.map((field) => [field.name, typed(field, texts[field.name] ?? "")]));
+}
+
 /** What differs from the preset: only that is sent. */
 export function overrides(values: Values, base: Values): Values {
   return Object.fromEntries(Object.entries(values).filter(([name, value]) => !same(value, base[name])));
@@ -134,41 +139,4 @@ export function textOf(value: Value): string {
   if (value.every((item) => typeof item === "string")) return value.join("\n");
   if (value.every((item) => typeof item === "number" && !Number.isNaN(item))) return value.join(", ");
   return value.some((item) => typeof item === "number") ? "" : JSON.stringify(value);
-}
-
-function complaint(field: Field, value: Value): string {
-  if (field.kind === "integer" || field.kind === "number") {
-    const range = [
-      field.minimum === undefined ? "" : `from ${field.minimum}`,
-      field.maximum === undefined ? "" : `to ${field.maximum.toLocaleString("en-US")}`,
-    ]
-      .filter(Boolean)
-      .join(" ");
-    return `${value === null || Number.isNaN(value) ? "Needs" : "Must be"} a ${field.kind === "integer" ? "whole " : ""}number${range ? ` ${range}` : ""}.`;
-  }
-  if (field.kind === "numbers") return "Needs numbers with commas between.";
-  if (field.kind === "json") return "Needs a list in JSON.";
-  return field.kind === "choice" ? `One of ${field.choices.join(", ")}.` : "This value doesn’t fit.";
-}
-
-/** Complaints by field; empty where everything holds to the schema. */
-export function complaints(
-  schema: Record<string, unknown>,
-  fields: readonly Field[],
-  values: Values,
-): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const field of fields) {
-    const value = values[field.name] ?? null;
-    if ([value].flat().some((item) => typeof item === "number" && !Number.isFinite(item)))
-      found[field.name] = complaint(field, value);
-  }
-  const finite = Object.fromEntries(Object.entries(values).filter(([name]) => !(name in found)));
-  const { errors } = new Validator({ ...schema, required: [] } as Schema, "2020-12", false).validate(finite);
-  for (const { instanceLocation } of errors) {
-    const name = instanceLocation.replace(/^#\/?/, "").split("/")[0] ?? "";
-    const field = fields.find((one) => one.name === name);
-    if (field) found[name] ??= complaint(field, values[name] ?? null);
-  }
-  return found;
 }

@@ -10,6 +10,7 @@ import { useAnalyses } from "./analyses";
 import { HeadFacts } from "./HeadFacts";
 import { HeadlineCards } from "./HeadlineCards";
 import { notesOf, settingsOf } from "./headline";
+import { NextSteps } from "./NextSteps";
 import { ReproduceCard } from "./ReproduceCard";
 import type { RunBodyProps } from "./RunBody";
 import { useRunFigure } from "./runFigure";
@@ -38,6 +39,7 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
         </div>
         <aside className="side-column" aria-label="Head and run">
           {analysis && <HeadFacts run={run} figures={analysis.figures} share={share} selection={selection} />}
+          {share === null && <NextSteps run={run} />}
           <ReproduceCard run={run} readOnly={share !== null} onRun={onRun} />
         </aside>
       </div>

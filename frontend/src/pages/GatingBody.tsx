@@ -8,6 +8,7 @@ import type { Head, View } from "../url/view";
 import { FactsLine } from "./FactsLine";
 import { GridCard } from "./GridCard";
 import { HeadCard } from "./HeadCard";
+import { NextSteps } from "./NextSteps";
 import { Pictures, ScoreMap } from "./Pictures";
 import { ReproduceCard } from "./ReproduceCard";
 import type { RunBodyProps } from "./RunBody";
@@ -138,6 +139,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
             onView={onView}
             links={share === null}
           />
+          {share === null && <NextSteps run={run} />}
           <ReproduceCard run={run} readOnly={share !== null} onRun={onRun} />
         </aside>
       </div>

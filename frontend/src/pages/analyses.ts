@@ -32,3 +32,10 @@ export function newRunLike(run: Run, analysis: Analysis | undefined): Place {
   const changed = Object.entries(overrides(known, base)).filter(([, value]) => value !== null);
   return { ...place, params: Object.fromEntries(changed.map(([name, value]) => [name, textOf(value)])) };
 }
+
+/** Which analysis the run must be of that a parameter names: the one of that name, else the gates of a task. */
+export function wantedAnalysis(name: string, analyses: readonly Analysis[]): string {
+  return (
+    analyses.find((analysis) => name === analysis.name || name === `${analysis.name}_run`)?.name ?? "chg"
+  );
+}
