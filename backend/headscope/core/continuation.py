@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,9 +31,13 @@ def continue_text(
     n: int,
     temperature: float = 0.0,
     generator: torch.Generator | None = None,
+    *,
+    within: Callable[[], AbstractContextManager[None]] = nullcontext,
+    between: Callable[[], None] = lambda: None,
 ) -> Continuation:
     """Up to ``n`` tokens after ``ids``; gates act where a ``gated`` context is open.
 
+    ``within`` is opened around each token's pass, ``between`` called after it: a device may be lent there.
     ``temperature`` 0 takes the most likely token. Otherwise tokens are drawn from softmax(logits /
     temperature) by ``generator`` (of the CPU, so that every device draws alike). Raises Invalid for an empty
     or too long prompt, a negative temperature, and a temperature without a generator.
@@ -55,8 +60,14 @@ def continue_text(
         return int(torch.multinomial(chances, 1, generator=generator))
 
     new: list[int] = []
-    for token in model.continued(ids, n, pick):
+    following = model.continued(ids, n, pick)
+    while True:
+        with within():
+            token = next(following, None)
+        if token is None:
+            break
         if token in model.ends:
             return Continuation(new, "end")
         new.append(token)
+        between()
     return Continuation(new, "length" if len(new) == n else "context")

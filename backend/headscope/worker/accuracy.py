@@ -16,7 +16,7 @@ from headscope.jobs.turn import Turn
 from headscope.messages import TaskAccuracyOut
 from headscope.store import evaluations
 from headscope.store.session import Store
-from headscope.tasks.task import Task
+from headscope.tasks.task import Examples, Task
 from headscope.worker.client import no_accuracy
 from headscope.worker.resident import Resident
 
@@ -60,11 +60,10 @@ class Accuracies:
 
     def _compute(self, key: tuple[str, str, str, str], info: ModelInfo, task: Task) -> None:
         try:
-            with (
-                self.resident.model(info.name, dtype="float32", attention="sdpa") as model,
-                self.turn.interactive(),
-            ):
-                found = evaluate_task(model, task, self.turn.alternate)
+            with self.resident.model(info.name, dtype="float32", attention="sdpa") as model:
+                examples = held_out(model, task)  # reads and tokenises: others may have the device meanwhile
+                with self.turn.interactive():
+                    found = evaluate_task(model, task, examples, self.turn.alternate)
             self.store.patiently(lambda session: evaluations.put(session, *key, found.model_dump()))
         except Exception as error:
             if not isinstance(error, HeadscopeError):
@@ -77,13 +76,17 @@ class Accuracies:
                 self._computing.discard(key)
 
 
+def held_out(model: HeadModel, task: Task) -> Examples:
+    """The examples that a task is judged by."""
+    return task.examples(model.tokenizer, "test", limit=MOST_EXAMPLES, n_ctx=model.info.n_ctx)
+
+
 def evaluate_task(
-    model: HeadModel, task: Task, checkpoint: Callable[[], None] = lambda: None
+    model: HeadModel, task: Task, examples: Examples, checkpoint: Callable[[], None] = lambda: None
 ) -> TaskAccuracyOut:
     """Accuracy, log-probability (nats per target token) and a verdict on held-out examples."""
     from headscope.core.evaluation import evaluate
 
-    examples = task.examples(model.tokenizer, "test", limit=MOST_EXAMPLES, n_ctx=model.info.n_ctx)
     score = evaluate(model, examples, judged=task.judged, checkpoint=checkpoint)
     accuracy = float(score.accuracy[0])
     chance = examples.chance(task.judged)

@@ -78,7 +78,8 @@ def _add_lab(app: FastAPI, desk: Desk) -> None:
 
     @app.post("/continue")
     def continue_prompt(wanted: ContinueIn) -> ContinueOut:
-        return desk.answer(wanted, lab_continuation.plan)
+        lend = desk.accuracies.turn.alternate
+        return desk.answer(wanted, partial(lab_continuation.plan, between=lend))
 
     @app.post("/ablation")
     def ablation(wanted: HeadAblationIn) -> HeadAblationOut:

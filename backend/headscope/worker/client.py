@@ -46,7 +46,11 @@ from headscope.tasks.task import Task
 Out = TypeVar("Out", bound=BaseModel)
 
 PATIENCE = httpx.Timeout(90.0, connect=3.0)
-"""Seconds: a first request loads the model, which takes tens of seconds for a large one."""
+"""Seconds: a long text on a large model, behind other prompts."""
+
+ACCURACY_PATIENCE = httpx.Timeout(3.0)
+"""Seconds: an accuracy that isn't there yet is asked for again; pages needn't wait for a worker that is busy.
+"""
 
 
 class WorkerClient:
@@ -91,15 +95,24 @@ class WorkerClient:
         if kept is not None:
             return TaskAccuracyOut.model_validate(kept)
         try:
-            return self._ask("accuracy", {"model": model.name, "task": task.name}, TaskAccuracyOut)
+            wanted = {"model": model.name, "task": task.name}
+            return self._ask("accuracy", wanted, TaskAccuracyOut, ACCURACY_PATIENCE)
         except Unavailable as error:
+            if error.code == "worker-slow":
+                return no_accuracy(model.name, task.name, "computing", "The worker is busy; ask again soon.")
             return no_accuracy(model.name, task.name, "unavailable", str(error))
 
     def close(self) -> None:
         """Give the connections back."""
         self._http.close()
 
-    def _ask(self, path: str, wanted: BaseModel | dict[str, Any], out: type[Out]) -> Out:
+    def _ask(
+        self,
+        path: str,
+        wanted: BaseModel | dict[str, Any],
+        out: type[Out],
+        patience: httpx.Timeout | None = None,
+    ) -> Out:
         body = wanted.model_dump(mode="json") if isinstance(wanted, BaseModel) else wanted
         for worker in self._alive(body["model"]):
             try:
@@ -107,6 +120,7 @@ class WorkerClient:
                     f"{worker.address}/{path}",
                     json=body,
                     headers={"Authorization": f"Bearer {worker.secret}"},
+                    timeout=patience or self._http.timeout,
                 )
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 continue  # it died a moment ago; another may live
@@ -119,7 +133,8 @@ class WorkerClient:
             except httpx.TransportError as error:
                 raise Unavailable(
                     "The worker ended while it was answering.",
-                    "It starts again by itself under `headscope serve`: try again in a few seconds.",
+                    "It starts again by itself under `headscope serve`: try again in a few seconds. If it "
+                    "ends again, shorten the text: memory may have run out.",
                     code="worker-died",
                 ) from error
             return _read(answer, out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,13 @@ if TYPE_CHECKING:
     from headscope.core.continuation import Continuation
 
 
-def plan(model: HeadModel, prompt: Prompt, wanted: ContinueIn) -> Plan[ContinueOut]:
-    """Both continuations, drawn from the same seed. Raises ``Invalid``: bad-gates, context-full."""
+def plan(
+    model: HeadModel, prompt: Prompt, wanted: ContinueIn, between: Callable[[], None]
+) -> Plan[ContinueOut]:
+    """Both continuations, drawn from the same seed. Raises ``Invalid``: bad-gates, context-full.
+
+    ``between`` is called after each token, with no gates on the model: others may use it then.
+    """
     gates = gate_table(wanted.gates, model.info)
     if len(prompt) >= model.info.n_ctx:
         raise Invalid(
@@ -29,8 +35,8 @@ def plan(model: HeadModel, prompt: Prompt, wanted: ContinueIn) -> Plan[ContinueO
         )
 
     def run() -> ContinueOut:
-        before = _continue(model, prompt, wanted, None)
-        after = _continue(model, prompt, wanted, gates)
+        before = _continue(model, prompt, wanted, None, between)
+        after = _continue(model, prompt, wanted, gates, between)
         return ContinueOut(
             model=model.info.name,
             before=sequence_out(model, before.ids),
@@ -42,15 +48,25 @@ def plan(model: HeadModel, prompt: Prompt, wanted: ContinueIn) -> Plan[ContinueO
 
 
 def _continue(
-    model: HeadModel, prompt: Prompt, wanted: ContinueIn, gates: NDArray[np.float32] | None
+    model: HeadModel,
+    prompt: Prompt,
+    wanted: ContinueIn,
+    gates: NDArray[np.float32] | None,
+    between: Callable[[], None],
 ) -> Continuation:
     import torch
 
     from headscope.core.continuation import continue_text
 
-    source = torch.Generator().manual_seed(wanted.seed)
-    with gated(model, gates):
-        return continue_text(model, prompt.ids, wanted.n_tokens, wanted.temperature, source)
+    return continue_text(
+        model,
+        prompt.ids,
+        wanted.n_tokens,
+        wanted.temperature,
+        torch.Generator().manual_seed(wanted.seed),
+        within=lambda: gated(model, gates),
+        between=between,
+    )
 
 
 def _note(model: HeadModel, before: Continuation, after: Continuation) -> str:
