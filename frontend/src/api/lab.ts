@@ -65,6 +65,6 @@ export const labApi = {
   keepGates: (vector: { name: string; model: string; gates: GateRows; origin?: string }) =>
     post<GateVector>("gates", vector),
   deleteGates: (id: string) => remove(`gates/${part(id)}`),
-  gatePresets: (run: string, query: { seed: number | null; threshold: number }, signal?: Signal) =>
+  gatePresets: (run: string, query: { seed: string; threshold: number }, signal?: Signal) =>
     get<GatePreset[]>(`runs/${part(run)}/gates`, query, signal),
 };

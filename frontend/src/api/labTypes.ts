@@ -160,3 +160,21 @@ export interface Tokenized {
   n_ctx: number;
   bos: Bos;
 }
+
+/** What a share of a lab view keeps: the server asks a worker once more, and keeps what it says. */
+export interface LabShareRequest extends LabAsk {
+  fold: boolean;
+  weighted: boolean;
+  gates: GateRows;
+  at: number | null;
+  answers: number[];
+}
+
+/** A lab view as a share keeps it: nothing of it needs a worker. */
+export interface SharedLab {
+  model: string;
+  text: string;
+  look: LookOut;
+  gates: GatesOut;
+  gate_values: TypedArray;
+}

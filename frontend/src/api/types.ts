@@ -1,4 +1,5 @@
 // Names for the generated types; the shapes themselves come from the server's OpenAPI alone.
+import type { LabShareRequest, SharedLab } from "./labTypes";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -18,10 +19,11 @@ export type Attempt = Schemas["AttemptOut"];
 export type Run = Schemas["RunOut"];
 export type Runs = Schemas["RunsOut"];
 export type RunStatus = Run["status"];
-export type ShareRequest = Pick<Schemas["ShareIn"], "run_ids"> & Partial<Schemas["ShareIn"]>;
+export type ShareRequest = Pick<Schemas["ShareIn"], "run_ids"> &
+  Partial<Schemas["ShareIn"]> & { lab?: LabShareRequest | null };
 export type Share = Schemas["ShareOut"];
-/** A share with the runs it opens. */
-export type Shared = Schemas["SharedOut"];
+/** A share with the runs it opens, or the view of the lab. */
+export type Shared = Schemas["SharedOut"] & { lab?: SharedLab | null };
 export type Health = Schemas["HealthOut"];
 export type Worker = Schemas["WorkerOut"];
 

@@ -1,29 +1,33 @@
 // Which heads a board shows first, and gates that a prompt itself suggests.
 
 import type { Head } from "../url/heads";
+import type { LabSort } from "../url/lab";
 import { allOpen, changed, type GateState, headAt, indexOf, type Sizes, set } from "./gates";
 import { type Look, scoreOf } from "./look";
-
-/** Heads by a score, the strongest first; those without a value come last. */
-export function strongest(values: Float32Array): number[] {
-  const rank = (at: number) => {
-    const value = values[at] ?? Number.NaN;
-    return Number.isNaN(value) ? Number.NEGATIVE_INFINITY : value;
-  };
-  return Array.from(values.keys()).sort((a, b) => rank(b) - rank(a) || a - b);
-}
+import { ordered } from "./order";
 
 /** The score that a board follows: the one that sorts the page, induction where that is the layers' order. */
-export function boardScore(look: Look, sort: string): { title: string; values: Float32Array } | null {
-  const found = scoreOf(look, sort) ?? scoreOf(look, "induction");
-  return found ? { title: found.score.title, values: found.values } : null;
+export interface BoardScore {
+  title: string;
+  /** Heads by it, the strongest first. */
+  order: number[];
+  /** How strong each head is, as a share of the strongest, for shades; 0 where it has no value. */
+  shades: Float32Array;
 }
 
-/** Values as shares of the largest, for shades. */
-export function strengths(values: Float32Array): Float32Array {
-  let most = 0;
-  for (const value of values) if (value > most) most = value;
-  return values.map((value) => (most > 0 ? Math.max(0, value) / most : 0));
+export function boardScore(look: Look, sort: LabSort): BoardScore | null {
+  const by: LabSort = sort === "layer" ? "induction" : sort;
+  const found = scoreOf(look, by);
+  if (!found) return null;
+  const { values, score } = found;
+  const most = Math.max(0, ...values.filter(Number.isFinite));
+  // A head of no entropy is the strongest: it looks at one token.
+  const shade = (value: number) => (by === "entropy" ? 1 - value / most : value / most);
+  return {
+    title: score.title,
+    order: ordered(look, { sort: by, least: 0 }),
+    shades: values.map((value) => (most > 0 && !Number.isNaN(value) ? Math.max(0, shade(value)) : 0)),
+  };
 }
 
 /** Heads that get a fader: those that were changed, the selected one, and the strongest up to `most`. */

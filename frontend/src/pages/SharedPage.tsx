@@ -1,4 +1,4 @@
-import { useCallback } from "react";
+import { lazy, useCallback } from "react";
 import { api } from "../api/client";
 import { useResource } from "../api/resource";
 import type { Share } from "../api/types";
@@ -11,6 +11,8 @@ import { RunBody } from "./RunBody";
 import { RunSkeleton } from "./RunSkeleton";
 import { RunState } from "./RunStates";
 import { titleText, titleWords } from "./RunTitle";
+
+const SharedLabPage = lazy(() => import("./SharedLabPage"));
 
 /** The view a share keeps. */
 export function sharedView(share: Pick<Share, "view">): View {
@@ -31,6 +33,7 @@ export function SharedPage({ place }: { place: Extract<Place, { page: "shared" }
 
   if (error?.status === 404 || error?.status === 410)
     return <Gone detail={error.problem.detail} remedy={error.problem.remedy} />;
+  if (share?.lab) return <SharedLabPage share={share} shared={share.lab} />;
   if (!share || !run) {
     return (
       <div className="page">{error ? <ProblemNote error={error} retry={reload} /> : <RunSkeleton />}</div>

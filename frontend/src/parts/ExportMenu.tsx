@@ -1,10 +1,27 @@
 import { exportAddress } from "../api/client";
 import { Menu, MenuItem } from "./Menu";
-import type { Subject } from "./subject";
+import type { LabSubject, RunSubject, Subject } from "./subject";
 import { useTheme } from "./theme";
 
-/** The run as files: the page by itself, the numbers, the arrays. */
+/** What a page shows, as files. */
 export function ExportMenu({ subject }: { subject: Subject }) {
+  return subject.kind === "run" ? <RunFiles subject={subject} /> : <LabFiles subject={subject} />;
+}
+
+function LabFiles({ subject }: { subject: LabSubject }) {
+  return (
+    <Menu label="Export" title="Export this view">
+      {subject.files.map(({ title, save }) => (
+        <MenuItem key={title} onSelect={save}>
+          {title}
+        </MenuItem>
+      ))}
+    </Menu>
+  );
+}
+
+/** The run: the page by itself, the numbers, the arrays. */
+function RunFiles({ subject }: { subject: RunSubject }) {
   const { theme } = useTheme();
   const { run, share, view } = subject;
   const address = (format: string) =>

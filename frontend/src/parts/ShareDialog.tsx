@@ -2,7 +2,7 @@ import { type FormEvent, useState } from "react";
 import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
 import { useResource } from "../api/resource";
-import type { Share } from "../api/types";
+import type { Share, ShareRequest } from "../api/types";
 import { moment } from "../format/numbers";
 import { viewParameters } from "../url/view";
 import { CopyButton } from "./CopyButton";
@@ -38,6 +38,19 @@ const EXPIRY: [string, number | null][] = [
   ["in a year", 365],
 ];
 
+/** What is kept under the link. */
+function asked(subject: Subject): Pick<ShareRequest, "run_ids" | "view" | "path" | "lab"> {
+  if (subject.kind === "lab") return { run_ids: [], lab: subject.lab, view: subject.view, path: "/lab" };
+  return { run_ids: [subject.run.id], view: viewParameters(subject.view), path: subject.path };
+}
+
+/** Links made before to the same run, or to views of the lab. */
+function isOf(subject: Subject, share: Share): boolean {
+  return subject.kind === "lab"
+    ? share.run_ids.length === 0 && share.path === "/lab"
+    : share.run_ids.includes(subject.run.id);
+}
+
 function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => void }) {
   const [visibility, setVisibility] = useState<Visibility>("unlisted");
   const [days, setDays] = useState<number | null>(null);
@@ -47,7 +60,7 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
   const existing = useResource("shares", (signal) => api.shares(signal));
   const mine =
     existing.data?.filter(
-      (share) => !share.revoked_at && share.run_ids.includes(subject.run.id) && share.token !== made?.token,
+      (share) => !share.revoked_at && isOf(subject, share) && share.token !== made?.token,
     ) ?? [];
 
   const create = async (event: FormEvent) => {
@@ -55,14 +68,7 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
     setBusy(true);
     setError(undefined);
     try {
-      const share = await api.addShare({
-        run_ids: [subject.run.id],
-        view: viewParameters(subject.view),
-        path: subject.path,
-        visibility,
-        expires_in_days: days,
-      });
-      setMade(share);
+      setMade(await api.addShare({ ...asked(subject), visibility, expires_in_days: days }));
       existing.reload();
     } catch (thrown) {
       setError(asApiError(thrown));
@@ -73,10 +79,20 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
 
   return (
     <Dialog title="Share this view" onClose={onClose}>
-      <p className="muted">
-        The link opens this result with the view as it is now: threshold, mode and selected head. The result
-        behind it never changes.
-      </p>
+      {subject.kind === "lab" ? (
+        <>
+          <p className="muted">
+            The link opens this prompt with its tokens, every head’s pattern, the gates and what they do, as
+            they are now. It needs no model to read.
+          </p>
+          <p className="notice">Whoever has the link can read the prompt’s text.</p>
+        </>
+      ) : (
+        <p className="muted">
+          The link opens this result with the view as it is now: threshold, mode and selected head. The result
+          behind it never changes.
+        </p>
+      )}
       <form className="share-form" onSubmit={create}>
         <label className="field">
           Who can open it
@@ -102,7 +118,7 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
           </select>
         </label>
         <button type="submit" className="button primary" disabled={busy}>
-          Create link
+          {busy ? "Creating…" : "Create link"}
         </button>
       </form>
       {error && <ProblemNote error={error} />}
@@ -124,7 +140,14 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
           run Headscope where they can reach it.
         </p>
       )}
-      {mine.length > 0 && <Existing shares={mine} reload={existing.reload} onError={setError} />}
+      {mine.length > 0 && (
+        <Existing
+          title={subject.kind === "lab" ? "Links to views of the lab" : "Links to this run"}
+          shares={mine}
+          reload={existing.reload}
+          onError={setError}
+        />
+      )}
     </Dialog>
   );
 }
@@ -138,12 +161,13 @@ function isLocal(url: string): boolean {
 }
 
 interface ExistingProps {
+  title: string;
   shares: Share[];
   reload: () => void;
   onError: (error: ApiError) => void;
 }
 
-function Existing({ shares, reload, onError }: ExistingProps) {
+function Existing({ title, shares, reload, onError }: ExistingProps) {
   const revoke = async (token: string) => {
     try {
       await api.revokeShare(token);
@@ -153,8 +177,8 @@ function Existing({ shares, reload, onError }: ExistingProps) {
     reload();
   };
   return (
-    <section aria-label="Links to this run">
-      <h3>Links to this run</h3>
+    <section aria-label={title}>
+      <h3>{title}</h3>
       <ul className="share-list">
         {shares.map((share) => (
           <li key={share.token}>

@@ -9,7 +9,7 @@ import { ExportMenu } from "./ExportMenu";
 import { Logo } from "./Logo";
 import { Menu, MenuItem } from "./Menu";
 import { ShareButton } from "./ShareDialog";
-import { useSubject } from "./subject";
+import { type Subject, useSubject } from "./subject";
 import { CHOICES, useTheme } from "./theme";
 
 const PAGES: { text: string; to: Place; pages: Place["page"][] }[] = [
@@ -49,8 +49,8 @@ export function Shell({ children }: { children: ReactNode }) {
         </nav>
         <div className="top-tools">
           <ThemeMenu />
-          {subject?.run.status === "done" && <ExportMenu subject={subject} />}
-          {subject?.run.status === "done" && subject.share === null && <ShareButton subject={subject} />}
+          {subject && complete(subject) && <ExportMenu subject={subject} />}
+          {subject && complete(subject) && mayShare(subject) && <ShareButton subject={subject} />}
         </div>
       </header>
       <Offline />
@@ -59,6 +59,15 @@ export function Shell({ children }: { children: ReactNode }) {
       </main>
     </>
   );
+}
+
+function complete(subject: Subject): boolean {
+  return subject.kind === "lab" || subject.run.status === "done";
+}
+
+/** What came through a link is passed on by that link. */
+function mayShare(subject: Subject): boolean {
+  return subject.kind === "lab" ? subject.lab !== null : subject.share === null;
 }
 
 /** Another page takes the focus, as a page that a browser loads does; the first one leaves it alone. */

@@ -1,9 +1,11 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
+import type { LabShareRequest } from "../api/labTypes";
 import type { Run } from "../api/types";
 import type { View } from "../url/view";
 
-/** What the header's Export and Share are about: the run a page shows, as it is looked at. */
-export interface Subject {
+/** A run, as it is looked at. */
+export interface RunSubject {
+  kind: "run";
   run: Run;
   view: View;
   /** The share through which a guest reads. */
@@ -11,6 +13,20 @@ export interface Subject {
   /** The page a share opens. */
   path: string;
 }
+
+/** A prompt in the lab with the gates in hand. */
+export interface LabSubject {
+  kind: "lab";
+  /** What a share keeps; null where this is a shared view itself. */
+  lab: LabShareRequest | null;
+  /** How it is looked at, as URL parameters. */
+  view: Record<string, string>;
+  /** What the header offers as files. */
+  files: readonly { title: string; save: () => void }[];
+}
+
+/** What the header's Export and Share are about. */
+export type Subject = RunSubject | LabSubject;
 
 const Read = createContext<Subject | null>(null);
 const Write = createContext<(subject: Subject | null) => void>(() => {});
@@ -28,17 +44,26 @@ export function useSubject(): Subject | null {
   return useContext(Read);
 }
 
-/** Say what this page is about; it is forgotten when the page goes. */
+/** Say what this page is about; it is forgotten when the page goes. `subject` is the same object until it changes. */
+export function useDeclare(subject: Subject | null): void {
+  const write = useContext(Write);
+  useEffect(() => {
+    write(subject);
+    return () => write(null);
+  }, [write, subject]);
+}
+
+/** A run's page says so with this. */
 export function useDeclareSubject(
   run: Run | undefined,
   view: View,
   share: string | null,
   path: string,
 ): void {
-  const write = useContext(Write);
-  const subject = useMemo(() => (run ? { run, view, share, path } : null), [run, view, share, path]);
-  useEffect(() => {
-    write(subject);
-    return () => write(null);
-  }, [write, subject]);
+  useDeclare(
+    useMemo<Subject | null>(
+      () => (run ? { kind: "run", run, view, share, path } : null),
+      [run, view, share, path],
+    ),
+  );
 }

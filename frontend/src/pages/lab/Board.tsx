@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { boardScore, gatesInWords, inHand, placeOf, strengths, strongest } from "../../lab/board";
+import { type BoardScore, boardScore, gatesInWords, inHand, placeOf } from "../../lab/board";
 import { allOpen, changed, type GateState, headAt, type Sizes, same, solo } from "../../lab/gates";
 import type { Look } from "../../lab/look";
 import { type Lab, useLab } from "../../lab/state";
@@ -58,35 +58,34 @@ function useUndoKeys(lab: Lab): void {
 
 function Desk({ sizes, look }: { sizes: Sizes; look: Look | undefined }) {
   const lab = useLab();
-  const { gates, setGates, history, view, head, select } = lab;
+  const { gates, setGates, view, head, select, readOnly } = lab;
   const [marked, setMarked] = useState<ReadonlySet<number>>(new Set());
   const [selecting, setSelecting] = useState(false);
   useUndoKeys(lab);
   const score = useMemo(() => (look ? boardScore(look, view.sort) : null), [look, view.sort]);
-  const order = useMemo(() => (score ? strongest(score.values) : Array.from(gates.keys())), [score, gates]);
-  const shades = useMemo(() => (score ? strengths(score.values) : null), [score]);
+  const order = score?.order ?? Array.from(gates.keys());
   const touched = useTouched(gates, JSON.stringify([lab.ask?.model, sizes]));
   const selected = placeOf(sizes, head);
   const { shown, more } = inHand(order, gates, touched, selected, FADERS);
   const inTheHand = marked.size > 0 ? [...marked] : selected === null ? [] : [selected];
   const set = (next: GateState, step: boolean) => setGates(next, { step });
-  const open = same(gates, allOpen(sizes));
 
   return (
     <>
       <p className="muted small">
-        Click a head to mute it, drag up or down to set its gate. The darker, the stronger it is here
-        {score && ` (${score.title.toLowerCase()})`}.
+        {!readOnly && "Click a head to mute it, drag up or down to set its gate. "}
+        {score && `The darker, the stronger here (${score.title.toLowerCase()}).`}
       </p>
-      <Faders sizes={sizes} gates={gates} shown={shown} marked={marked} onGates={set} />
+      <Faders sizes={sizes} gates={gates} shown={shown} marked={marked} readOnly={readOnly} onGates={set} />
       {more > 0 && <p className="muted small">and {more} more changed on the grid</p>}
       <BoardGrid
         sizes={sizes}
         kvHeads={look?.n_kv_heads ?? lab.model?.n_kv_heads ?? sizes.heads}
         gates={gates}
-        strengths={shades}
+        strengths={score?.shades ?? null}
         marked={marked}
         selecting={selecting}
+        readOnly={readOnly}
         onMarked={(next) => setMarked(new Set(next))}
         onGates={set}
         onSelect={select}
@@ -96,43 +95,76 @@ function Desk({ sizes, look }: { sizes: Sizes; look: Look | undefined }) {
         {inTheHand.length > 0 &&
           ` · in hand: ${inTheHand.length === 1 ? headName(headAt(sizes, inTheHand[0] ?? 0)) : `${inTheHand.length} heads`}`}
       </p>
-      <div className="board-tools">
-        <button type="button" className="button" disabled={!history.canUndo} onClick={history.undo}>
-          Undo
-        </button>
-        <button type="button" className="button" disabled={!history.canRedo} onClick={history.redo}>
-          Redo
-        </button>
-        <button
-          type="button"
-          className="button"
-          disabled={inTheHand.length === 0}
-          title="Only the heads in hand stay open; again: all open"
-          onClick={() => set(solo(gates, inTheHand), true)}
-        >
-          Solo
-        </button>
-        <button
-          type="button"
-          className="button"
-          aria-pressed={selecting}
-          title="Draw a box on the grid to take several heads; with a mouse also Shift and drag"
-          onClick={() => setSelecting(!selecting)}
-        >
-          Select
-        </button>
-        {marked.size > 0 && (
-          <button type="button" className="button quiet" onClick={() => setMarked(new Set())}>
-            Let go
-          </button>
-        )}
-        <button type="button" className="button" disabled={open} onClick={() => set(allOpen(sizes), true)}>
-          Reset
-        </button>
-        <Presets sizes={sizes} order={order} scoreTitle={score?.title ?? null} />
-        <SaveGates sizes={sizes} />
-      </div>
+      {!readOnly && (
+        <Tools
+          sizes={sizes}
+          score={score}
+          inTheHand={inTheHand}
+          marked={marked}
+          selecting={selecting}
+          onSelecting={setSelecting}
+          onMarked={setMarked}
+        />
+      )}
       {lab.gatesError && <ProblemNote error={lab.gatesError} />}
     </>
+  );
+}
+
+interface ToolsProps {
+  sizes: Sizes;
+  score: BoardScore | null;
+  /** The heads that Solo leaves open. */
+  inTheHand: readonly number[];
+  marked: ReadonlySet<number>;
+  selecting: boolean;
+  onSelecting: (selecting: boolean) => void;
+  onMarked: (marked: ReadonlySet<number>) => void;
+}
+
+function Tools({ sizes, score, inTheHand, marked, selecting, onSelecting, onMarked }: ToolsProps) {
+  const { gates, setGates, history } = useLab();
+  return (
+    <div className="board-tools">
+      <button type="button" className="button" disabled={!history.canUndo} onClick={history.undo}>
+        Undo
+      </button>
+      <button type="button" className="button" disabled={!history.canRedo} onClick={history.redo}>
+        Redo
+      </button>
+      <button
+        type="button"
+        className="button"
+        disabled={inTheHand.length === 0}
+        title="Only the heads in hand stay open; again: all open"
+        onClick={() => setGates(solo(gates, inTheHand))}
+      >
+        Solo
+      </button>
+      <button
+        type="button"
+        className="button"
+        aria-pressed={selecting}
+        title="Draw a box on the grid to take several heads; with a mouse also Shift and drag"
+        onClick={() => onSelecting(!selecting)}
+      >
+        Select
+      </button>
+      {marked.size > 0 && (
+        <button type="button" className="button quiet" onClick={() => onMarked(new Set())}>
+          Let go
+        </button>
+      )}
+      <button
+        type="button"
+        className="button"
+        disabled={same(gates, allOpen(sizes))}
+        onClick={() => setGates(allOpen(sizes))}
+      >
+        Reset
+      </button>
+      <Presets sizes={sizes} score={score} />
+      <SaveGates sizes={sizes} />
+    </div>
   );
 }

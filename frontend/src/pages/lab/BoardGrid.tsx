@@ -23,6 +23,8 @@ export interface BoardGridProps {
   /** The heads in hand: what is set moves all of them. */
   marked: ReadonlySet<number>;
   selecting: boolean;
+  /** Nothing can be set; a click selects. */
+  readOnly: boolean;
   onMarked: (marked: readonly number[]) => void;
   onGates: (next: GateState, step: boolean) => void;
   onSelect: (head: Head) => void;
@@ -58,7 +60,7 @@ function cellUnder(target: Element | null): number | null {
 
 /** All heads as cells: click mutes, drag up or down sets, a box takes several, and the same by keyboard. */
 export function BoardGrid(props: BoardGridProps) {
-  const { sizes, gates, marked, selecting, onMarked, onGates, onSelect } = props;
+  const { sizes, gates, marked, selecting, readOnly, onMarked, onGates, onSelect } = props;
   const grid = useRef<HTMLDivElement>(null);
   const press = useRef<Press | null>(null);
   const anchor = useRef<number | null>(null);
@@ -75,6 +77,10 @@ export function BoardGrid(props: BoardGridProps) {
   const down = (event: PointerEvent) => {
     const at = cellUnder(event.target as Element);
     if (at === null || event.button !== 0) return;
+    if (readOnly) {
+      onSelect(headAt(sizes, at));
+      return;
+    }
     const kind = event.shiftKey || selecting ? "box" : "set";
     press.current = {
       kind,
@@ -142,6 +148,7 @@ export function BoardGrid(props: BoardGridProps) {
   };
 
   const act = (key: string): boolean => {
+    if (readOnly && key !== "Enter") return false;
     const hand = held(cursor);
     switch (key) {
       case "m":

@@ -8,11 +8,12 @@ interface FadersProps {
   /** The heads that have a fader, in their order. */
   shown: readonly number[];
   marked: ReadonlySet<number>;
+  readOnly: boolean;
   onGates: (next: GateState, step: boolean) => void;
 }
 
 /** A slider a head: what the hand reaches for first. */
-export function Faders({ sizes, gates, shown, marked, onGates }: FadersProps) {
+export function Faders({ sizes, gates, shown, marked, readOnly, onGates }: FadersProps) {
   const held = (at: number) => (marked.has(at) ? [...marked] : [at]);
   return (
     <ul className="faders" aria-label="Faders of the heads in hand">
@@ -22,6 +23,7 @@ export function Faders({ sizes, gates, shown, marked, onGates }: FadersProps) {
           name={headName(headAt(sizes, at))}
           value={gates[at] ?? 1}
           marked={marked.has(at)}
+          readOnly={readOnly}
           onSet={(value, step) => onGates(set(gates, held(at), value), step)}
           onToggle={() => onGates(toggled(gates, held(at)), true)}
         />
@@ -34,11 +36,12 @@ interface FaderProps {
   name: string;
   value: number;
   marked: boolean;
+  readOnly: boolean;
   onSet: (value: number, step: boolean) => void;
   onToggle: () => void;
 }
 
-function Fader({ name, value, marked, onSet, onToggle }: FaderProps) {
+function Fader({ name, value, marked, readOnly, onSet, onToggle }: FaderProps) {
   const [layer, head] = name.split(".");
   const moving = useRef(false);
   const look = value === 0 ? "fader shut" : value < 1 ? "fader half" : "fader";
@@ -55,6 +58,7 @@ function Fader({ name, value, marked, onSet, onToggle }: FaderProps) {
         max={1}
         step={0.01}
         value={value}
+        disabled={readOnly}
         aria-label={`Gate of layer ${layer}, head ${head}`}
         aria-valuetext={gateWords(value)}
         aria-orientation="vertical"
@@ -70,6 +74,7 @@ function Fader({ name, value, marked, onSet, onToggle }: FaderProps) {
       <button
         type="button"
         className="fader-name"
+        disabled={readOnly}
         aria-label={`${value === 0 ? "Open" : "Mute"} layer ${layer}, head ${head}`}
         title={`${name} is ${gateWords(value)}: ${value === 0 ? "open it" : "mute it"}`}
         onClick={onToggle}

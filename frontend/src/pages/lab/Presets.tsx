@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { muted, namesOf, randomOfSameSize } from "../../lab/board";
+import { type BoardScore, muted, namesOf, randomOfSameSize } from "../../lab/board";
 import { changed, has, indexOf, type Sizes } from "../../lab/gates";
 import { useLab } from "../../lab/state";
 import { Menu, MenuItem } from "../../parts/Menu";
@@ -9,13 +9,11 @@ import { RunGates } from "./RunGates";
 
 interface PresetsProps {
   sizes: Sizes;
-  /** Heads on this prompt, the strongest first. */
-  order: readonly number[];
-  scoreTitle: string | null;
+  score: BoardScore | null;
 }
 
 /** Gates to start from: what the prompt suggests, what a finished run found, what was kept. */
-export function Presets({ sizes, order, scoreTitle }: PresetsProps) {
+export function Presets({ sizes, score }: PresetsProps) {
   const { gates, setGates, prompt } = useLab();
   const [open, setOpen] = useState<"run" | "kept" | null>(null);
   const example = (prompt.example?.mute ?? [])
@@ -31,12 +29,12 @@ export function Presets({ sizes, order, scoreTitle }: PresetsProps) {
             Mute {namesOf(sizes, example)}, as this example has it
           </MenuItem>
         )}
-        {scoreTitle &&
+        {score &&
           [1, 3, 10]
-            .filter((most) => most < order.length)
+            .filter((most) => most < score.order.length)
             .map((most) => (
-              <MenuItem key={most} onSelect={() => take(order.slice(0, most))}>
-                Mute the {most === 1 ? "strongest" : `${most} strongest`} ({scoreTitle.toLowerCase()})
+              <MenuItem key={most} onSelect={() => take(score.order.slice(0, most))}>
+                Mute the {most === 1 ? "strongest" : `${most} strongest`} ({score.title.toLowerCase()})
               </MenuItem>
             ))}
         <MenuItem disabled={n === 0} onSelect={() => setGates(randomOfSameSize(gates, sizes))}>

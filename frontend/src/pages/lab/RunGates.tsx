@@ -68,7 +68,7 @@ interface RunPresetsProps extends RunGatesProps {
 
 function RunPresets({ run, sizes, onClose }: RunPresetsProps) {
   const { setGates } = useLab();
-  const [seed, setSeed] = useState<number | null>(null);
+  const [seed, setSeed] = useState("mean");
   const [threshold, setThreshold] = useState(0.5);
   const presets = useResource(`gate presets ${run.id} ${seed} ${threshold}`, (signal) =>
     labApi.gatePresets(run.id, { seed, threshold }, signal),
@@ -82,11 +82,8 @@ function RunPresets({ run, sizes, onClose }: RunPresetsProps) {
       <div className="field-pair">
         <label className="field">
           Seeds
-          <select
-            value={seed ?? ""}
-            onChange={(event) => setSeed(event.target.value === "" ? null : Number(event.target.value))}
-          >
-            <option value="">mean of all</option>
+          <select value={seed} onChange={(event) => setSeed(event.target.value)}>
+            <option value="mean">mean of all</option>
             {run.seeds.map((value) => (
               <option key={value} value={value}>
                 seed {value}

@@ -1,4 +1,5 @@
 import { useLab } from "../../lab/state";
+import { useLabSubject } from "../../lab/useLabSubject";
 import { Attribution } from "./Attribution";
 import { Board } from "./Board";
 import { Continuation } from "./Continuation";
@@ -9,6 +10,7 @@ import "../../styles/board.css";
 /** Beside the tokens and the patterns: the gates in hand and what they do. */
 export function Side() {
   const { readOnly } = useLab();
+  useLabSubject();
   return (
     <>
       <Board />

@@ -1,20 +1,10 @@
-import { api } from "../../api/client";
+import { address, api } from "../../api/client";
 import type { GateVector } from "../../api/labTypes";
 import { useResource } from "../../api/resource";
 import type { Analysis } from "../../api/types";
-import { fileName, gatesCsv, gatesJson, gatesSafetensors, type NamedGates, save } from "../../lab/files";
 import { CopyButton } from "../../parts/CopyButton";
-import { decode } from "../../plot/arrays";
 
-function named({ name, model, revision, gates, n_layers, n_heads }: GateVector): NamedGates {
-  return {
-    name,
-    model,
-    revision,
-    gates: Float32Array.from(decode(gates).values),
-    sizes: { layers: n_layers, heads: n_heads },
-  };
-}
+const FORMATS = ["json", "csv", "safetensors"] as const;
 
 /** The analyses that take saved gates, and the parameter that does. */
 export function takingGates(analyses: Analysis[] | undefined): { name: string; param: string }[] {
@@ -32,7 +22,6 @@ export function UseGates({ vector }: { vector: GateVector }) {
     ({ name, param }) => `headscope run ${name} --model ${vector.model} --param ${param}=${vector.id}`,
   );
   const python = `import headscope\n\ngates = headscope.load_gates("${vector.id}").gates  # [layers, heads]`;
-  const file = (ending: string) => fileName(vector.name, ending);
   return (
     <div className="use-gates">
       {[...commands, python].map((text) => (
@@ -45,29 +34,16 @@ export function UseGates({ vector }: { vector: GateVector }) {
       ))}
       <div className="dialog-actions">
         <span className="muted small">Export</span>
-        <button
-          type="button"
-          className="button"
-          onClick={() => save(gatesJson(named(vector)), file("json"), "application/json")}
-        >
-          JSON
-        </button>
-        <button
-          type="button"
-          className="button"
-          onClick={() => save(gatesCsv(named(vector)), file("csv"), "text/csv")}
-        >
-          CSV
-        </button>
-        <button
-          type="button"
-          className="button"
-          onClick={() =>
-            save(gatesSafetensors(named(vector)), file("safetensors"), "application/octet-stream")
-          }
-        >
-          safetensors
-        </button>
+        {FORMATS.map((format) => (
+          <a
+            key={format}
+            className="button"
+            href={address(`gates/${encodeURIComponent(vector.id)}/export`, { format })}
+            download
+          >
+            {format === "safetensors" ? format : format.toUpperCase()}
+          </a>
+        ))}
       </div>
     </div>
   );
