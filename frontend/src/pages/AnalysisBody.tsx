@@ -79,7 +79,7 @@ interface RunFigureProps {
 
 /** One figure; a map of many layers has the whole width. */
 function RunFigure({ run, name, share, selection }: RunFigureProps) {
-  const figure = useRunFigure(run, name, share);
+  const figure = useRunFigure(run, name, share, selection.head);
   const { threshold, mode } = DEFAULT_VIEW;
   const { meta } = figure.data?.layout ?? {};
   const wide = meta?.wide === true || (isGrid(figure.data) && Number(meta?.max_width) >= 480);
@@ -88,7 +88,7 @@ function RunFigure({ run, name, share, selection }: RunFigureProps) {
       <Picture
         title={name.replaceAll(/[-_]/g, " ")}
         figure={figure}
-        source={{ run: run.id, figure: name, share, view: { threshold, mode } }}
+        source={{ run: run.id, figure: name, share, view: { threshold, mode, head: figure.head } }}
         selection={selection}
       />
     </div>

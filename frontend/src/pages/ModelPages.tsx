@@ -7,7 +7,8 @@ import { Markdown } from "../parts/Markdown";
 import { ProblemNote } from "../parts/ProblemNote";
 import { NotHereYet } from "../parts/Remedy";
 import { Link } from "../url/navigation";
-import { DEFAULT_VIEW, NEW_RUN } from "../url/view";
+import { DEFAULT_CIRCUITS, DEFAULT_VIEW, NEW_RUN } from "../url/view";
+import { InductionLink, ModelRuns } from "./ModelRuns";
 import { NotFoundPage } from "./NotFoundPage";
 
 export function ModelsPage() {
@@ -78,6 +79,10 @@ export function ModelPage({ name }: { name: string }) {
           <Link className="button" to={{ page: "atlas", model: model.name, task: null, view: DEFAULT_VIEW }}>
             Its maps
           </Link>
+          <InductionLink model={model} />
+          <Link className="button" to={{ page: "circuits", model: model.name, circuits: DEFAULT_CIRCUITS }}>
+            Its circuits
+          </Link>
           {model.ready && (
             <Link className="button primary" to={{ page: "new", ...NEW_RUN, model: model.name }}>
               New run
@@ -89,6 +94,7 @@ export function ModelPage({ name }: { name: string }) {
       {!model.ready && <NotHereYet name={model.title} remedy={model.remedy} />}
       <div className="columns">
         <div className="main-column">
+          <ModelRuns model={model} />
           {model.card ? (
             <section className="card" aria-label="Model card">
               <Markdown source={model.card} />

@@ -18,7 +18,7 @@ export interface PictureSource {
   run: string;
   figure: string;
   share: string | null;
-  view: { threshold: number; mode: string };
+  view: { threshold: number; mode: string; head?: string | undefined };
 }
 
 /** Save a drawing as it is on the page, but without the selection. */
