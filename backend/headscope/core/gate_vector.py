@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +43,12 @@ class GateVector:
 
 
 def gate_vector(name: str, model: ModelInfo, gates: object, origin: str = "by hand") -> GateVector:
-    """Gates for a model, given as a typed array or nested lists; raises ``Invalid`` (bad-gates)."""
+    """Gates for a model, given as a typed array or nested lists.
+
+    Raises ``Invalid`` (bad-gates, bad-name): words are on one line.
+    """
+    if not name.strip() or any(unicodedata.category(c) in ("Cc", "Cs") for c in name + origin):
+        raise Invalid("The gates need a name, on one line.", "Give them one.", code="bad-name")
     table = gate_table(gates, model)
     return GateVector(
         vector_id(model.name, model.revision, table), name, model.name, model.revision, table, origin

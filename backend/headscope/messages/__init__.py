@@ -29,3 +29,10 @@ from headscope.messages.lab import PatternsOut as PatternsOut
 from headscope.messages.lab import ScoreOut as ScoreOut
 from headscope.messages.lab import Thumbs as Thumbs
 from headscope.messages.lab import TopKeys as TopKeys
+from headscope.messages.prompts import GatePreset as GatePreset
+from headscope.messages.prompts import GateVectorIn as GateVectorIn
+from headscope.messages.prompts import GateVectorOut as GateVectorOut
+from headscope.messages.prompts import PromptExample as PromptExample
+from headscope.messages.prompts import PromptIn as PromptIn
+from headscope.messages.prompts import PromptOut as PromptOut
+from headscope.messages.prompts import PromptRows as PromptRows

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
 from headscope.messages.base import Schema, TypedArray
 from headscope.messages.lab import MAX_TEXT, Gates
 
+ONE_LINE: Final = r"^[^\p{Cc}]*$"
+"""No line ends and no other control characters."""
+
 
 class PromptIn(Schema):
     text: str = Field(max_length=MAX_TEXT)
-    name: str = Field(default="", max_length=200)
+    name: str = Field(default="", max_length=200, pattern=ONE_LINE)
 
 
 class PromptOut(Schema):
@@ -47,10 +50,12 @@ class PromptExample(Schema):
 
 
 class GateVectorIn(Schema):
-    name: str = Field(min_length=1, max_length=200)
+    name: str = Field(min_length=1, max_length=200, pattern=ONE_LINE)
     model: str
     gates: Gates
-    origin: str = Field(default="by hand", max_length=400, description="Where they came from, in words.")
+    origin: str = Field(
+        default="by hand", max_length=400, pattern=ONE_LINE, description="Where they came from, in words."
+    )
 
 
 class GateVectorOut(Schema):

@@ -10,7 +10,7 @@ from typing import Final
 
 from headscope.errors import Invalid, TooLarge
 from headscope.messages import MAX_TEXT
-from headscope.tasks.rowfile import unstorable
+from headscope.tasks.textfile import unstorable
 
 MAX_PROMPTS: Final = 10_000
 _BEGINNING: Final = 120

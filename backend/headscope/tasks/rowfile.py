@@ -14,6 +14,14 @@ from typing import Any
 
 from headscope.errors import Invalid, TooLarge
 from headscope.tasks.task import Row
+from headscope.tasks.textfile import (
+    at_line,
+    csv_records,
+    decoded,
+    json_values,
+    shortened,
+    unstorable,
+)
 
 MAX_BYTES = 10 * 2**20
 MAX_ROWS = 50_000
@@ -41,7 +49,7 @@ def read_rows(filename: str, content: bytes, *, max_bytes: int = MAX_BYTES) -> l
         raise TooLarge(
             f"{filename} has {len(content):,} bytes, at most {max_bytes:,} are taken.", "Upload fewer rows."
         )
-    text = _text(content)
+    text = decoded(content)
     numbered = _csv_rows(text) if ending == ".csv" else _json_rows(text)
     rows: list[tuple[int, Row]] = []
     for line, values in numbered:
@@ -77,70 +85,29 @@ def _values(row: Row) -> dict[str, str]:
     return {name: value for name, value in pairs if value is not None}
 
 
-def _text(content: bytes) -> str:
-    """The file as text without a byte-order mark."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Invalid("The file is UTF-16, not UTF-8.", "Save it as UTF-8.", code="not-utf-8")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # error.object may lack the byte-order mark, which has no line's end.
-        line = error.object.count(b"\n", 0, error.start) + 1
-        byte = error.object[error.start]
-        raise Invalid(
-            f"Line {line}: byte 0x{byte:02X} is not UTF-8.", "Save the file as UTF-8.", code="not-utf-8"
-        ) from error
-    if "\0" in text:
-        raise _at(
-            text.count("\n", 0, text.index("\0")) + 1,
-            "there is a NUL character.",
-            "Save the file as UTF-8 text; it may be UTF-16 or binary.",
-            "nul",
-        )
-    return text
-
-
 def _json_rows(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    if text.lstrip()[:1] == "[":
-        raise Invalid(
-            "The file is one JSON list.", f"Write one object a line instead, like {_JSON_LINE}.", code="json"
-        )
-    for line, source in enumerate(text.split("\n"), 1):  # not splitlines: strings may hold U+2028
-        if not source.strip():
-            continue
-        try:
-            values = json.loads(source, object_pairs_hook=_without_repeats)
-        except (ValueError, RecursionError) as error:
-            raise _at(line, f"this isn't JSON: {error}.", f"Write it like {_JSON_LINE}.", "json") from error
+    for line, values in json_values(text, _JSON_LINE):
         if not isinstance(values, dict):
-            raise _at(line, "this isn't a JSON object.", f"Write it like {_JSON_LINE}.", "json")
+            raise at_line(line, "this isn't a JSON object.", f"Write it like {_JSON_LINE}.", "json")
         for name in values:
             if name not in _FIELDS:
-                raise _at(
+                raise at_line(
                     line,
-                    f"the field {_short(name)} is unknown.",
+                    f"the field {shortened(name)} is unknown.",
                     f"Use {', '.join(_FIELDS[:2])} and, where there is one, {_FIELDS[2]}.",
                     "unknown-field",
                 )
         yield line, values
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError("a field is there twice")
-    return values
-
-
 def _csv_rows(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    records = _records(reader)
+    records = csv_records(text)
     line, header = next(records, (1, []))
     fields = [name.strip().lower() for name in header]
     _check_header(line, header, fields)
     for line, record in records:
         if len(record) != len(fields):
-            raise _at(
+            raise at_line(
                 line,
                 f"{len(record)} fields, the header has {len(fields)}.",
                 'Put fields with commas in double quotes ("a, b"), and double the quotes within them.',
@@ -152,32 +119,16 @@ def _csv_rows(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         yield line, values
 
 
-def _records(reader: Any) -> Iterator[tuple[int, list[str]]]:
-    """Records that aren't blank, each with the line it begins on."""
-    while True:
-        line = reader.line_num + 1
-        try:
-            record = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            unclosed = "unexpected end of data" in str(error)
-            what = "a double quote is opened and never closed." if unclosed else f"this isn't CSV: {error}."
-            raise _at(line, what, 'Within quoted fields, write a double quote as "".', "csv") from error
-        if record:
-            yield line, record
-
-
 def _check_header(line: int, header: list[str], fields: list[str]) -> None:
     found = ",".join(header)
     if len(fields) == 1 and any(mark in found for mark in ";\t"):
-        raise _at(
-            line, f"the header {_short(found)} has no commas.", "Separate fields by commas.", "csv-header"
+        raise at_line(
+            line, f"the header {shortened(found)} has no commas.", "Separate fields by commas.", "csv-header"
         )
     unknown = [name for name in fields if name not in _FIELDS]
     missing = [name for name in _FIELDS[:2] if name not in fields]
     if unknown or missing or len(set(fields)) < len(fields):
-        raise _at(line, f"the header is {_short(found)}.", f"Make it {_HEADER}.", "csv-header")
+        raise at_line(line, f"the header is {shortened(found)}.", f"Make it {_HEADER}.", "csv-header")
 
 
 def _row(line: int, values: dict[str, Any]) -> Row:
@@ -186,13 +137,13 @@ def _row(line: int, values: dict[str, Any]) -> Row:
         if value is None and name == "counterfactual":
             continue
         if value is None or (isinstance(value, str) and not value.strip()):
-            raise _at(
+            raise at_line(
                 line, f"there is no {name}.", f"Give every row a {name}, or remove the line.", f"no-{name}"
             )
         if not isinstance(value, str):
-            raise _at(line, f"the {name} isn't text.", 'Put it in double quotes: "2".', "not-text")
+            raise at_line(line, f"the {name} isn't text.", 'Put it in double quotes: "2".', "not-text")
         if len(value) > MAX_CHARACTERS:
-            raise _at(
+            raise at_line(
                 line,
                 f"the {name} has {len(value):,} characters, at most {MAX_CHARACTERS:,} are taken.",
                 "Shorten it.",
@@ -201,7 +152,7 @@ def _row(line: int, values: dict[str, Any]) -> Row:
         _check_characters(line, name, value)
     row = Row(**values)
     if row.counterfactual == row.target:
-        raise _at(
+        raise at_line(
             line, "the counterfactual is the target.", "Give a wrong answer, or none.", "counterfactual"
         )
     return row
@@ -211,22 +162,6 @@ def _check_characters(line: int, name: str, value: str) -> None:
     """JSON's escapes can write what no text file and no database holds."""
     fault = unstorable(value)
     if fault:
-        raise _at(
+        raise at_line(
             line, f"the {name} has {fault}.", "Write the character itself, or leave it out.", "not-text"
         )
-
-
-def unstorable(text: str) -> str | None:
-    """What keeps a string from being text: a NUL (Postgres keeps none) or half of a character; else None."""
-    if "\0" in text:
-        return "a NUL character"
-    half = next((c for c in text if "\ud800" <= c <= "\udfff"), None)
-    return f"half of a character (a lone surrogate, U+{ord(half):04X})" if half else None
-
-
-def _at(line: int, what: str, remedy: str, code: str) -> Invalid:
-    return Invalid(f"Line {line}: {what}", remedy, code=code)
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:59] + "…")

@@ -7,10 +7,11 @@ from collections.abc import Collection, Sequence
 
 from headscope.errors import Invalid, Refused
 from headscope.tasks.builtin import builtin_tasks
-from headscope.tasks.rowfile import MAX_BYTES, read_rows, unstorable
+from headscope.tasks.rowfile import MAX_BYTES, read_rows
 from headscope.tasks.task import Row
 from headscope.tasks.template import QUESTION, Template
 from headscope.tasks.text import TextTask
+from headscope.tasks.textfile import unstorable
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 

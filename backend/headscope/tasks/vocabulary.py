@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
@@ -34,6 +35,17 @@ def rule_tokens(tokenizer: Tokenizer, seed: int) -> dict[Split, tuple[int, ...]]
     pool = tuple(islice((i for i in shuffled if _is_canonical(tokenizer, i)), _POOL))
     n_test = round(_TEST_SHARE * len(pool))
     return {"train": pool[n_test:], "test": pool[:n_test]}
+
+
+def spaced_words(tokenizer: Tokenizer, seed: int) -> Iterator[str]:
+    """Tokens that are a space and two or more small ASCII letters, in random order.
+
+    Each is what the tokenizer itself makes of the word between two others: a text of such words keeps them.
+    """
+    spelled = (_bytes(tokenizer, i) for i in ordinary_tokens(tokenizer))
+    words = [w.decode() for w in spelled if w[:1] == b" " and _is_word(w[1:], 2) and w.islower()]
+    shuffled = (words[index] for index in ordered(f"spaced words {seed}", words))
+    return (word for word in shuffled if len(tokenizer.encode(f" a{word} a", bos=False)) == 3)
 
 
 def within_text(tokenizer: Tokenizer, character: str) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from headscope.web.limits import BodyLimit
 from headscope.web.origin import HostAndOrigin
 from headscope.web.routes import (
     analyses,
+    gates,
     health,
     lab,
     models,
@@ -35,9 +36,24 @@ from headscope.web.security import check_exposure
 from headscope.web.static import FrontEnd
 
 PREFIX: Final = "/api/v1"
-OPEN: Final = (health.router, sign_in.router, analyses.router, results.router, shares.reading)
+OPEN: Final = (
+    health.router,
+    sign_in.router,
+    analyses.router,
+    results.router,
+    gates.of_runs,
+    shares.reading,
+)
 """Routes that look for themselves at who asks: a shared run answers its share's holder, too."""
-CLOSED: Final = (models.router, tasks.router, runs.router, prompts.router, lab.router, shares.router)
+CLOSED: Final = (
+    models.router,
+    tasks.router,
+    runs.router,
+    prompts.router,
+    gates.router,
+    lab.router,
+    shares.router,
+)
 """Routes for those who may use the server."""
 TAGS: Final = (
     ("service", "Whether the service is up and who works for it."),
@@ -47,7 +63,8 @@ TAGS: Final = (
     ("analyses", "What can be computed, and with which parameters."),
     ("runs", "Computations: started, watched, cancelled, read, exported."),
     ("figures", "Plotly figures and their templates."),
-    ("prompts", "Prompts as tokens."),
+    ("prompts", "Prompts as tokens, and those that are kept."),
+    ("gates", "Gate vectors that are kept, and those that runs give."),
     ("lab", "Heads on a prompt, live."),
     ("shares", "Short links to runs and a view of them."),
 )

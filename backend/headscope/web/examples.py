@@ -140,6 +140,15 @@ _LENS_LAYER: Final[dict[str, Any]] = {
     "log_probability": -0.5,
     "rank": 0,
 }
+_KEPT_PROMPT: Final[dict[str, Any]] = {
+    "id": "5f1d0c2b9a7e44d3b1aa",
+    "name": "cats",
+    "kind": "text",
+    "n": 1,
+    "characters": 22,
+    "beginning": "the cat sat on the cat",
+    "created_at": "2026-01-05T10:00:00Z",
+}
 
 EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "Problem": _PROBLEM,
@@ -313,6 +322,37 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "LensIn": {**_PROMPT, "at": 5},
     "LensLayer": _LENS_LAYER,
     "LensOut": {"model": "headscope-2l", "at": 0, "token": _TOKEN, "layers": [_LENS_LAYER]},
+    "PromptIn": {"text": "the cat sat on the cat", "name": "cats"},
+    "PromptOut": _KEPT_PROMPT,
+    "PromptRows": {**_KEPT_PROMPT, "texts": ["the cat sat on the cat"], "offset": 0},
+    "PromptExample": {
+        "name": "name",
+        "title": "A name that comes back",
+        "reading": "A made-up name, begun a second time: heads that copy finish it.",
+        "text": "The old wizard Zorblax met a dragon. The wizard Zor",
+        "bos": None,
+        "mute": ["1.5", "1.2"],
+    },
+    "GateVectorIn": {"name": "no copying", "model": "headscope-2l", "gates": _ARRAY, "origin": "by hand"},
+    "GateVectorOut": {
+        "id": "c04a7e1d5b3f4e82a9d0",
+        "name": "no copying",
+        "model": "headscope-2l",
+        "revision": REVISION,
+        "n_layers": 1,
+        "n_heads": 2,
+        "gates": _ARRAY,
+        "closed": 1,
+        "origin": "by hand",
+        "created_at": "2026-01-05T10:00:00Z",
+    },
+    "GatePreset": {
+        "name": "facilitating",
+        "title": "Only needed heads",
+        "reading": "The 1 head needed on average over 3 seeds; all others off.",
+        "gates": _ARRAY,
+        "open": 1,
+    },
     "ModelInfoOut": _MODEL_INFO,
     "ResultOut": {
         "analysis": "chg",

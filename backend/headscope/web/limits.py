@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -71,6 +71,17 @@ class BodyLimit:
             self.message, "Send a smaller file, or raise HEADSCOPE_MAX_UPLOAD_BYTES on the server."
         )
         await ProblemResponse(error, {"Connection": "close"})(scope, receive, send)
+
+
+def read_upload(file: UploadFile, limit: int) -> bytes:
+    """An uploaded file's content; ``TooLarge`` beyond ``limit`` bytes."""
+    content = file.file.read(limit + 1)
+    if len(content) > limit:
+        raise TooLarge(
+            f"The file is larger than {describe_bytes(limit)}.",
+            "Send fewer rows, or raise HEADSCOPE_MAX_UPLOAD_BYTES on the server.",
+        )
+    return content
 
 
 async def drain(receive: Receive) -> None:

@@ -11,11 +11,14 @@ from sqlalchemy.orm import Session
 
 from headscope.analyses import ANALYSES
 from headscope.analyses.request import spoken
+from headscope.core.arrays import encode
 from headscope.core.tokens import Token
 from headscope.jobs.client import notice
+from headscope.messages import GateVectorOut, PromptOut
 from headscope.models.catalogue import Catalogue, ModelEntry
 from headscope.store import workers
-from headscope.store.tables import Attempt, Run, Share
+from headscope.store.gates import vector_of
+from headscope.store.tables import Attempt, GateVectorRow, Prompt, Run, Share
 from headscope.store.workers import WorkerView
 from headscope.tasks.task import Task
 from headscope.web.schemas import (
@@ -174,6 +177,36 @@ def task_out(task: Task) -> TaskOut:
         shots=task.shots,
         targets=task.targets,
         judged=task.judged,
+    )
+
+
+def prompt_out(row: Prompt) -> PromptOut:
+    """A kept prompt without its texts."""
+    return PromptOut(
+        id=row.id,
+        name=row.name,
+        kind=cast("Any", row.kind),
+        n=row.n,
+        characters=row.characters,
+        beginning=row.beginning,
+        created_at=row.created_at,
+    )
+
+
+def gate_vector_out(row: GateVectorRow) -> GateVectorOut:
+    """Kept gates."""
+    gates = vector_of(row).gates
+    return GateVectorOut(
+        id=row.id,
+        name=row.name,
+        model=row.model,
+        revision=row.revision,
+        n_layers=row.n_layers,
+        n_heads=row.n_heads,
+        gates=cast("Any", encode(gates)),
+        closed=int((gates < 0.5).sum()),
+        origin=row.origin,
+        created_at=row.created_at,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Response, UploadFile
 
-from headscope.errors import Refused, TooLarge
+from headscope.errors import Refused
 from headscope.store import tasks as stored
 from headscope.tasks.preview import as_tokens, preview
 from headscope.tasks.stored import to_json
@@ -14,7 +14,7 @@ from headscope.tasks.task import Example, Split
 from headscope.tasks.upload import parse_upload
 from headscope.web.asking import known_model, task_catalogue
 from headscope.web.deps import App, StoreSession
-from headscope.web.limits import describe_bytes
+from headscope.web.limits import read_upload
 from headscope.web.present import task_out, token_out
 from headscope.web.schemas import ExampleOut, TaskAccuracyOut, TaskExamplesOut, TaskOut, TokenOut
 
@@ -53,12 +53,7 @@ def upload_task(
 ) -> TaskOut:
     """413 for too large a file, 422 for one that can't be a task (naming the line), 409 for a name in use."""
     limit = app.settings.max_upload_bytes
-    content = file.file.read(limit + 1)
-    if len(content) > limit:
-        raise TooLarge(
-            f"The file is larger than {describe_bytes(limit)}.",
-            "Send fewer rows, or raise HEADSCOPE_MAX_UPLOAD_BYTES on the server.",
-        )
+    content = read_upload(file, limit)
     task = parse_upload(
         name,
         file.filename or "upload",

@@ -1,0 +1,135 @@
+"""Gates that a finished run gives, to try on a prompt: whole, or cut to what its heads are for.
+
+1. Of one seed, or of the mean over the seeds that finished: G+ and G− as they are.
+2. With a threshold: the heads that are needed open and all others shut; the harmful ones shut and all others
+   open.
+3. Over seeds: the heads that are needed in every seed.
+4. To compare with: as many heads as are needed, drawn at random by the run's id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from headscope.analyses.base import Result
+from headscope.core.roles import finished, scores
+from headscope.errors import NotFound, Refused
+from headscope.tasks.draw import distinct
+
+OPEN_FROM: Final = 0.5
+"""A gate counts as open from here on."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Gates [layer, head] in [0, 1], float32, and what they are in words."""
+
+    name: str
+    title: str
+    reading: str
+    gates: Float[np.ndarray, "layer head"]
+
+
+def presets(
+    result: Result,
+    key: str,
+    seed: int | None = None,
+    threshold: float = 0.5,
+    *,
+    sufficient: Bool[np.ndarray, "layer head"] | None = None,
+) -> list[Preset]:
+    """The presets of a run of causal head gating; ``seed`` None is the mean over seeds.
+
+    ``key`` decides the random draw; ``sufficient`` are the heads of a sufficient subset, where one was
+    searched. Raises ``Refused`` (no-gates) for another analysis or where no fit finished, ``NotFound``
+    (unknown-seed).
+    """
+    plus, minus = _fits(result)
+    one_plus, one_minus, of = _one(result, plus, minus, seed)
+    score = {name: of_seed[0] for name, of_seed in scores(one_plus[None], one_minus[None]).items()}
+    needed, harmful = score["facilitation"] >= threshold, score["interference"] >= threshold
+    always = np.asarray((scores(plus, minus)["facilitation"] >= threshold).all(axis=0))
+    n = int(needed.sum())
+    found = [
+        Preset("plus", "G+", f"The gates pushed open{of}: harmful heads stay shut.", one_plus),
+        Preset("minus", "G−", f"The gates pushed shut{of}: needed heads stay open.", one_minus),
+        _mask("facilitating", "Only needed heads", f"The {_heads(n)} needed{of}; all others off.", needed),
+        _mask(
+            "without-harmful",
+            "Without harmful heads",
+            f"The {_heads(int(harmful.sum()))} harmful{of} off; all others on.",
+            ~harmful,
+        ),
+        _mask(
+            "always",
+            "Always needed",
+            f"The {_heads(int(always.sum()))} needed in each of {len(plus)} seeds; all others off.",
+            always,
+        ),
+    ]
+    if sufficient is not None:
+        size = _heads(int(sufficient.sum()))
+        found.append(
+            _mask("sufficient", "Sufficient heads", f"The {size} that were found to suffice.", sufficient)
+        )
+    drawn = _drawn(f"random preset {key} {seed}", needed.shape, n)
+    reading = f"{_heads(n)} drawn at random, as many as are needed{of}: what any so few would do."
+    return [*found, _mask("random", "Random, as many", reading[0].upper() + reading[1:], drawn)]
+
+
+def _fits(
+    result: Result,
+) -> tuple[Float[np.ndarray, "seed layer head"], Float[np.ndarray, "seed layer head"]]:
+    """G+ and G− of the seeds that finished."""
+    if result.analysis != "chg":
+        raise Refused(
+            "Only causal head gating fits gates, and this run is of another analysis.",
+            "Choose a run of causal head gating.",
+            code="no-gates",
+        )
+    plus, minus = result.arrays["g_plus"], result.arrays["g_minus"]
+    ran = finished(plus, minus)
+    if not ran.any():
+        raise Refused("No fit of this run finished.", "Choose another run.", code="no-gates")
+    return plus[ran], minus[ran]
+
+
+def _one(
+    result: Result,
+    plus: Float[np.ndarray, "seed layer head"],
+    minus: Float[np.ndarray, "seed layer head"],
+    seed: int | None,
+) -> tuple[Float[np.ndarray, "layer head"], Float[np.ndarray, "layer head"], str]:
+    """G+ and G− of a seed or the mean, and how the words go on."""
+    if seed is None:
+        means = [gates.mean(axis=0, dtype=np.float64).astype(np.float32) for gates in (plus, minus)]
+        return means[0], means[1], f" on average over {len(plus)} seeds" if len(plus) > 1 else ""
+    ran = finished(result.arrays["g_plus"], result.arrays["g_minus"])
+    seeds = [s for s, ended in zip(result.seeds, ran.tolist(), strict=True) if ended]
+    if seed not in seeds:
+        raise NotFound(
+            f"The run has no fit of seed {seed} that finished.",
+            f"Its seeds are {', '.join(map(str, seeds))}.",
+            code="unknown-seed",
+        )
+    index = seeds.index(seed)
+    return plus[index], minus[index], f" in seed {seed}"
+
+
+def _mask(name: str, title: str, reading: str, on: Bool[np.ndarray, "layer head"]) -> Preset:
+    return Preset(name, title, reading, on.astype(np.float32))
+
+
+def _drawn(key: str, shape: Sequence[int], n: int) -> Bool[np.ndarray, "layer head"]:
+    flat = np.zeros(int(np.prod(shape)), bool)
+    flat[distinct(key, len(flat), n)] = True
+    return flat.reshape(shape)
+
+
+def _heads(n: int) -> str:
+    return f"{n} head" if n == 1 else f"{n} heads"

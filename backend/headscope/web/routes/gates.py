@@ -1,0 +1,105 @@
+"""Gate vectors that someone keeps, and those that a finished run gives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from headscope.analyses.chg.presets import OPEN_FROM, presets
+from headscope.core.arrays import encode
+from headscope.core.gate_file import FORMATS, Format, filename, write_gates
+from headscope.core.gate_vector import gate_vector
+from headscope.messages import GatePreset, GateVectorIn, GateVectorOut
+from headscope.store import gates, runs
+from headscope.web.asking import known_model
+from headscope.web.deps import App, StoreSession, shared_or_signed_in
+from headscope.web.present import gate_vector_out
+from headscope.web.routes.results import Threshold, result_of
+
+router = APIRouter(prefix="/gates", tags=["gates"])
+of_runs = APIRouter(
+    prefix="/runs/{run_id}/gates", tags=["gates"], dependencies=[Depends(shared_or_signed_in)]
+)
+
+
+@router.get("", summary="Kept gate vectors, newest first")
+def list_gates(session: StoreSession, model: str | None = None) -> list[GateVectorOut]:
+    """All, or one model's."""
+    return [gate_vector_out(row) for row in gates.everything(session, model)]
+
+
+@router.post("", status_code=201, summary="Keep a gate vector", responses={200: {"model": GateVectorOut}})
+def keep_gates(body: GateVectorIn, app: App, session: StoreSession, response: Response) -> GateVectorOut:
+    """The id is the hash of model, weights and gates; 200 where they are kept already, under the new name.
+
+    422 for gates of another shape or outside [0, 1], telling which; 404 for an unknown model.
+    """
+    kept = gates.add(session, gate_vector(body.name, known_model(app, body.model), body.gates, body.origin))
+    if not kept.new:
+        response.status_code = 200
+    response.headers["Location"] = f"/api/v1/gates/{kept.row.id}"
+    return gate_vector_out(kept.row)
+
+
+@router.get("/{gates_id}", summary="One gate vector")
+def get_gates(gates_id: str, session: StoreSession) -> GateVectorOut:
+    """404 for an unknown or deleted one."""
+    return gate_vector_out(gates.get(session, gates_id))
+
+
+@router.delete("/{gates_id}", status_code=204, summary="Delete a kept gate vector")
+def delete_gates(gates_id: str, session: StoreSession) -> None:
+    """Runs that used it keep their results."""
+    gates.remove(session, gates_id)
+
+
+@router.get(
+    "/{gates_id}/export",
+    response_class=Response,
+    summary="Download a gate vector: JSON, CSV or safetensors",
+    responses={
+        200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+    },
+)
+def export_gates(
+    gates_id: str,
+    session: StoreSession,
+    format: Format = "json",  # noqa: A002 - the query's name in the API
+) -> Response:
+    """CSV has a row a head and the numbers only; the others also say for which weights they are."""
+    vector = gates.load(session, gates_id)
+    return Response(
+        write_gates(vector, format),
+        media_type=FORMATS[format],
+        headers={"Content-Disposition": f'attachment; filename="{filename(vector, format)}"'},
+    )
+
+
+@of_runs.get("", summary="Gates that a finished run gives, to try on a prompt")
+def list_presets(
+    run_id: str,
+    app: App,
+    session: StoreSession,
+    seed: Annotated[
+        str, Query(pattern=r"^(mean|\d{1,10})$", description="A seed of the run, or the mean over seeds.")
+    ] = "mean",
+    threshold: Threshold = 0.5,
+) -> list[GatePreset]:
+    """Of causal head gating: G+, G−, only the needed heads, without the harmful ones, always needed, random.
+
+    409 for a run without a result and for one of another analysis; 404 for a seed that it doesn't have.
+    """
+    run = runs.get(session, run_id)
+    result = result_of(app, session, run)
+    found = presets(result, run_id, None if seed == "mean" else int(seed), threshold)
+    return [
+        GatePreset(
+            name=preset.name,
+            title=preset.title,
+            reading=preset.reading,
+            gates=cast("Any", encode(preset.gates)),
+            open=int((preset.gates >= OPEN_FROM).sum()),
+        )
+        for preset in found
+    ]

@@ -1,0 +1,149 @@
+"""Gate vectors are kept by model, weights and content; a finished run gives some to try."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load
+from starlette.testclient import TestClient
+
+from figures.results import result as made_result
+from headscope.core.arrays import decode, encode
+from headscope.core.roles import finished
+from web.conftest import Rows
+
+GATES = "/api/v1/gates"
+MODEL = "headscope-2l"
+
+
+def table(seed: int = 0) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(seed).random((2, 8)).astype("f4")
+
+
+def keep(client: TestClient, gates: np.ndarray[Any, Any], name: str = "mine", **more: Any) -> dict[str, Any]:
+    answer = client.post(GATES, json={"name": name, "model": MODEL, "gates": encode(gates), **more})
+    assert answer.status_code in (200, 201), answer.text
+    return dict(answer.json())
+
+
+def test_the_same_gates_are_kept_once(client: TestClient) -> None:
+    gates = table()
+    first = client.post(GATES, json={"name": "mine", "model": MODEL, "gates": encode(gates)})
+    made = first.json()
+    assert first.status_code == 201
+    assert first.headers["location"] == f"{GATES}/{made['id']}"
+    assert (made["n_layers"], made["n_heads"], made["origin"]) == (2, 8, "by hand")
+    assert made["closed"] == (gates < 0.5).sum()
+    np.testing.assert_array_equal(decode(made["gates"]), gates)
+    again = client.post(GATES, json={"name": "ours", "model": MODEL, "gates": gates.tolist()})
+    assert (again.status_code, again.json()["id"], again.json()["name"]) == (200, made["id"], "ours")
+    assert keep(client, table(1))["id"] != made["id"]
+    assert [row["name"] for row in client.get(GATES, params={"model": MODEL}).json()] == ["mine", "ours"]
+    assert client.get(GATES, params={"model": "smollm2-135m"}).json() == []
+    assert client.get(f"{GATES}/{made['id']}").json()["name"] == "ours"
+
+
+def test_deleted(client: TestClient) -> None:
+    made = keep(client, table())
+    assert client.delete(f"{GATES}/{made['id']}").status_code == 204
+    for answer in (client.get(f"{GATES}/{made['id']}"), client.delete(f"{GATES}/{made['id']}")):
+        assert (answer.status_code, answer.json()["code"]) == (404, "unknown-gates")
+
+
+def test_exports_say_the_same(client: TestClient) -> None:
+    gates = table()
+    made = keep(client, gates, "no copying / yet")
+    files = {f: client.get(f"{GATES}/{made['id']}/export", params={"format": f}) for f in KINDS}
+    assert files["json"].headers["content-disposition"] == 'attachment; filename="no-copying-yet.json"'
+    content = files["json"].json()
+    assert (content["model"], content["revision"]) == (MODEL, made["revision"])
+    np.testing.assert_array_equal(np.array(content["gates"], "f4"), gates)
+    np.testing.assert_array_equal(load(files["safetensors"].content)["gates"], gates)
+    rows = np.loadtxt(io.StringIO(files["csv"].text), delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(rows[:, 2].reshape(2, 8).astype("f4"), gates)
+    assert files["csv"].text.startswith("layer,head,gate\n0,0,")
+
+
+KINDS = ("json", "csv", "safetensors")
+
+
+def bad(**changes: Any) -> dict[str, Any]:
+    return {"name": "mine", "model": MODEL, "gates": encode(table()), **changes}
+
+
+WRONG = np.full((2, 8), 0.5, "f4")
+WRONG[1, 3] = 1.5
+NAN = np.where(WRONG > 1, np.nan, WRONG).astype("f4")
+BAD = {
+    "outside": (bad(gates=encode(WRONG)), "bad-gates", "layer 1, head 3 is 1.5"),
+    "NaN": (bad(gates=encode(NAN)), "bad-gates", "layer 1, head 3 is nan"),
+    "negative": (bad(gates=(-WRONG).tolist()), "bad-gates", "-0.5"),
+    "shape": (bad(gates=encode(table()[:, :7])), "bad-gates", "2x7"),
+    "ragged": (bad(gates=[[1.0], [1.0, 0.0]]), "bad-gates", "not a table"),
+    "malformed": (bad(gates={"dtype": "f4", "shape": "2, 8", "bdata": "AAAA"}), "malformed-array", "64"),
+    "no name": (bad(name=""), "invalid-request", ""),
+    "two lines": (bad(name="a\nb"), "invalid-request", ""),
+    "unknown": (bad(model="nothing"), "unknown-model", "nothing"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_gates_that_cannot_be(bad: TestClient, fault: str) -> None:
+    body, code, says = BAD[fault]
+    answer = bad.post(GATES, json=body)
+    assert answer.status_code in (404, 422)
+    assert answer.json()["code"] == code, answer.text
+    assert says in answer.json()["detail"]
+    assert bad.get(GATES).json() == []
+
+
+# -- what a run gives ------------------------------------------------------------------------------
+
+
+def given(client: TestClient, run_id: str, **query: Any) -> dict[str, np.ndarray[Any, Any]]:
+    answer = client.get(f"/api/v1/runs/{run_id}/gates", params=query)
+    assert answer.status_code == 200, answer.text
+    found = {preset["name"]: decode(preset["gates"]) for preset in answer.json()}
+    assert all(p["open"] == (found[p["name"]] >= 0.5).sum() for p in answer.json())
+    assert all(p["reading"] for p in answer.json())
+    return found
+
+
+def test_a_run_gives_its_gates(client: TestClient, rows: Rows) -> None:
+    result = made_result()
+    run_id = rows.done("a", result)
+    plus, minus = (result.arrays[f"g_{sign}"] for sign in ("plus", "minus"))
+    ran = np.flatnonzero(finished(plus, minus))
+    mean = given(client, run_id)
+    assert list(mean) == ["plus", "minus", "facilitating", "without-harmful", "always", "random"]
+    np.testing.assert_allclose(mean["plus"], plus[ran].mean(0), atol=1e-6)
+    np.testing.assert_array_equal(mean["facilitating"], minus[ran].astype("f8").mean(0) >= 0.5)
+    index = int(ran[-1])
+    for threshold in (0.3, 0.7):
+        one = given(client, run_id, seed=result.seeds[index], threshold=threshold)
+        np.testing.assert_array_equal(one["plus"], plus[index])
+        np.testing.assert_array_equal(one["minus"], minus[index])
+        np.testing.assert_array_equal(one["facilitating"], minus[index] >= threshold)
+        np.testing.assert_array_equal(one["without-harmful"], ~(1 - plus[index] >= threshold))
+        np.testing.assert_array_equal(one["always"], (minus[ran] >= threshold).all(0))
+        assert one["random"].sum() == one["facilitating"].sum()
+        assert set(np.unique(one["random"])) <= {0.0, 1.0}
+        again = given(client, run_id, seed=result.seeds[index], threshold=threshold)
+        np.testing.assert_array_equal(again["random"], one["random"])
+
+
+def test_runs_that_give_none(client: TestClient, rows: Rows) -> None:
+    rows.done("a")
+    rows.waiting("b")
+    for path, status, code in (
+        ("a/gates?seed=99", 404, "unknown-seed"),
+        ("a/gates?seed=first", 422, "invalid-request"),
+        ("a/gates?threshold=0", 422, "invalid-request"),
+        ("b/gates", 409, "run-not-done"),
+        ("none/gates", 404, "unknown-run"),
+    ):
+        answer = client.get(f"/api/v1/runs/{path}")
+        assert (answer.status_code, answer.json()["code"]) == (status, code), path
