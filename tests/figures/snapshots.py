@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from figures.results import result
+from figures.samples import SAMPLES
 from headscope.analyses import figures
 from headscope.core.arrays import decode, is_typed
 
@@ -31,7 +32,11 @@ def readable(value: Any) -> Any:
 
 def snapshots() -> dict[str, Any]:
     """File name -> what it should hold."""
-    shown = {f"chg-{name}": figures.build(result(), name) for name in figures.names("chg")}
+    shown = {
+        f"{analysis}-{name}": figures.build(sample(), name)
+        for analysis, sample in SAMPLES.items()
+        for name in figures.names(analysis)
+    }
     shown["chg-roles-always-dark"] = figures.build(result(), "roles", 0.7, "always", "dark")
     return {name: readable(figure) for name, figure in shown.items()}
 

@@ -12,6 +12,7 @@ import pytest
 
 from figures import snapshots
 from figures.results import result, without_fit
+from figures.samples import SAMPLES
 from headscope.analyses import ANALYSES, figures
 from headscope.core import roles
 from headscope.core.arrays import decode, is_typed
@@ -19,6 +20,7 @@ from headscope.errors import Invalid, NotFound
 from headscope.figures import curves, theme
 
 NAMES = figures.names("chg")
+CASES = [(analysis, name) for analysis in ANALYSES for name in figures.names(analysis)]
 
 
 def wire(figure: dict[str, Any]) -> str:
@@ -48,26 +50,35 @@ def test_a_large_run_fits_a_page() -> None:
     assert sum(sizes.values()) <= 200_000, sizes
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("analysis", "name"), CASES)
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_plotly_accepts_it_with_the_template(name: str, colours: str) -> None:
-    figure = figures.build(result(), name, theme=colours)
+def test_plotly_accepts_it_with_the_template(analysis: str, name: str, colours: str) -> None:
+    figure = figures.build(SAMPLES[analysis](), name, theme=colours)
     assert "template" not in figure["layout"]
     figure["layout"]["template"] = theme.theme()[colours]["template"]
     go.Figure(figure)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_numbers_travel_as_typed_arrays(name: str) -> None:
-    figure = figures.build(result(layers=12, heads=4, seeds=3, steps=50), name)
+@pytest.mark.parametrize(("analysis", "name"), CASES)
+def test_numbers_travel_as_typed_arrays(analysis: str, name: str) -> None:
+    whole = result(layers=12, heads=4, seeds=3, steps=50) if analysis == "chg" else SAMPLES[analysis]()
+    figure = figures.build(whole, name)
     assert max(lists_of_numbers(figure["data"]), default=0) <= 4
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_it_says_how_to_read_it(name: str) -> None:
-    meta = figures.build(result(), name)["layout"]["meta"]
+@pytest.mark.parametrize(("analysis", "name"), CASES)
+def test_it_says_how_to_read_it(analysis: str, name: str) -> None:
+    meta = figures.build(SAMPLES[analysis](), name)["layout"]["meta"]
     assert meta["title"]
     assert meta["reading"].endswith(".")
+
+
+@pytest.mark.parametrize(("analysis", "name"), CASES)
+def test_its_table_is_plain_json_with_a_cell_for_each_column(analysis: str, name: str) -> None:
+    table = json.loads(json.dumps(figures.table(SAMPLES[analysis](), name), allow_nan=False))
+    assert table["rows"]
+    assert {len(row) for row in table["rows"]} == {len(table["columns"])}
+    assert figures.whole(analysis) in figures.names(analysis)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -79,17 +90,17 @@ def test_failed_seeds_and_no_seed_at_all_can_be_drawn(name: str) -> None:
         assert json.loads(json.dumps(figures.table(lost, name), allow_nan=False))["rows"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_colour_is_the_palettes(name: str) -> None:
+@pytest.mark.parametrize(("analysis", "name"), CASES)
+def test_every_colour_is_the_palettes(analysis: str, name: str) -> None:
     light, dark = (theme.PALETTES[key] for key in ("light", "dark"))
     values = [str(value) for colours in (light, dark) for value in asdict(colours).values()]
     assert len(set(values)) == len(values)
-    painted = wire(figures.build(result(), name, theme="light"))
+    painted = wire(figures.build(SAMPLES[analysis](), name, theme="light"))
     for key in ("page", "panel", "line", "ink", "muted", "needed", "harmful", "both", "irrelevant"):
         painted = painted.replace(getattr(light, key), getattr(dark, key))
     for before, after in zip(light.scale, dark.scale, strict=True):
         painted = painted.replace(before, after)
-    assert json.loads(painted) == json.loads(wire(figures.build(result(), name, theme="dark")))
+    assert json.loads(painted) == json.loads(wire(figures.build(SAMPLES[analysis](), name, theme="dark")))
 
 
 @pytest.mark.parametrize("name", sorted(snapshots.snapshots()))

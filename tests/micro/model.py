@@ -77,7 +77,7 @@ class MicroModel:
             dtype="float64" if self.dtype == torch.float64 else "float32",
             weight_processing="none",
             tokenizer_hash="0" * 64,
-            bos=False,
+            bos=self.tokenizer is not None and self.tokenizer.adds_bos,
         )
 
     def logits(self, tokens: Tensor) -> Tensor:

@@ -6,5 +6,6 @@ from typing import Any
 
 from headscope.analyses.base import Analysis
 from headscope.analyses.chg.compute import CausalHeadGating
+from headscope.analyses.induction.compute import Induction
 
-ANALYSES: dict[str, Analysis[Any]] = {"chg": CausalHeadGating()}
+ANALYSES: dict[str, Analysis[Any]] = {"chg": CausalHeadGating(), "induction": Induction()}
