@@ -34,6 +34,7 @@ from headscope.core.attention import Edit, Visit, Visitor, Watch, holding, reada
 from headscope.core.folder import ATTENTION_ONLY, effective_attention, end_tokens, read_config, weight_files
 from headscope.core.hooks import capturing_z, gated, only_at
 from headscope.core.model import ModelInfo, model_info
+from headscope.core.parts import locate
 from headscope.core.readout import keeping_stream, measure_tail, token_losses
 from headscope.core.tokens import Tokenizer
 from headscope.errors import Invalid, Refused
@@ -63,7 +64,9 @@ class BridgedModel:
         weights = next(module.parameters())
         self.device, self.dtype = weights.device, weights.dtype
         self._boot = boot
-        self._projections, self._attentions, self._unembedding = _locate(module, adapter, info)
+        self.parts = locate(module, adapter, info)
+        self._projections, self._attentions = self.parts.projections, self.parts.attentions
+        self._unembedding = self.parts.unembedding
         self._eager = 0  # how many open contexts need the bridge's step-by-step attention
         self._watch = Watch()
         self._prove()
@@ -253,7 +256,7 @@ class BridgedModel:
                 )
 
     def _prove(self) -> None:
-        """Run two tokens: every layer's z arrives at its projection, with all heads' width. Finds the tail."""
+        """Run two tokens: every layer's z arrives at its projection, of all heads' width. Finds the tail."""
         found: dict[str, torch.Tensor] = {}
         layers = range(self.info.n_layers)
         raw: list[torch.Tensor] = []
@@ -403,22 +406,3 @@ def native_config(info: ModelInfo) -> dict[str, Any]:
         "architecture": "TransformerLensNative",
         "init_weights": False,
     }
-
-
-def _locate(
-    module: nn.Module, adapter: Any, info: ModelInfo
-) -> tuple[list[nn.Module], list[nn.Module], nn.Module]:
-    """Each layer's W_O and attention, and the unembedding, by the names that the adapter gives them."""
-    parts = adapter.component_mapping
-    try:
-        attention = parts["blocks"].submodules["attn"]
-        blocks = [f"{parts['blocks'].name}.{layer}.{attention.name}" for layer in range(info.n_layers)]
-        attentions = [module.get_submodule(block) for block in blocks]
-        projections = [part.get_submodule(attention.submodules["o"].name) for part in attentions]
-        return projections, attentions, module.get_submodule(parts["unembed"].name)
-    except (KeyError, AttributeError) as error:
-        raise Invalid(
-            f"{info.architecture} has no attention output projection in every layer.",
-            "Choose a model with ordinary attention in every layer.",
-            code="unsupported-architecture",
-        ) from error

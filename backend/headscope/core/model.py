@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import torch
     from jaxtyping import Float, Int
 
+    from headscope.core.parts import Parts
+    from headscope.core.readout import Tail
+
 
 @dataclass(frozen=True)
 class ModelInfo:
@@ -140,6 +143,16 @@ class HeadModel(Protocol):
 
         Logits exist for a block of positions at a time. Raises Invalid beyond the context.
         """
+        ...
+
+    @property
+    def parts(self) -> Parts:
+        """The architecture's own modules, for what reads or writes the stream; weights are frozen."""
+        ...
+
+    @property
+    def tail(self) -> Tail:
+        """What stands between the unembedding's output and the logits: nothing, a soft cap, a factor."""
         ...
 
     @property

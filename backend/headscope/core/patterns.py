@@ -27,6 +27,8 @@ from headscope.core.scores import SCORES
 MOST_THUMB_BYTES: Final = 700_000
 """All thumbnails of a model together."""
 
+_ENTROPY_BLOCK: Final = 256
+
 NO_KEY: Final = 65_535
 """Stands where a row has fewer keys than were asked for."""
 
@@ -115,7 +117,7 @@ def score_pattern(
             pattern[:, late, late - 1].mean(-1),
             pattern[:, late, late].mean(-1),
             pattern[:, 1:, 0].mean(-1),
-            torch.special.entr(pattern[:, 1:]).sum(-1).mean(-1),
+            _entropies(pattern)[:, 1:].mean(-1),
         ]
     )
 
@@ -244,6 +246,13 @@ class _Reader:
             sink=float(sinks.mean()) if self.length > 1 else 1.0,
             thumbs=Thumbs(self.size, self.block, self.cells) if self.size else None,
         )
+
+
+def _entropies(pattern: Float[torch.Tensor, "head query key"]) -> Float[torch.Tensor, "head query"]:
+    """Nats of each row, a block of rows at a time: of a long prompt half the keys are in no row's past."""
+    rows = range(0, pattern.shape[1], _ENTROPY_BLOCK)
+    blocks = (pattern[:, row : row + _ENTROPY_BLOCK, : row + _ENTROPY_BLOCK] for row in rows)
+    return torch.cat([torch.special.entr(block).sum(-1) for block in blocks], 1)
 
 
 def _count(positions: torch.Tensor) -> float:
