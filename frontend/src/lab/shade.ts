@@ -45,6 +45,9 @@ export function ramp(theme: "light" | "dark"): Ramp {
   return { blues: steps(blues), greys: steps(greys) };
 }
 
+/** Weak weights are lifted a little: a stripe of a tenth is still seen. */
+const GAMMA = 0.75;
+
 /** The weakest strongest cell: a head that looks nowhere in particular stays pale. */
 const FAINTEST = 0.08;
 
@@ -67,13 +70,15 @@ export function shaded(
   { blues, greys }: Ramp,
 ): Uint8ClampedArray<ArrayBuffer> {
   const { side, weights } = cells;
-  const scale = 255 / deepest(cells, out);
+  const most = deepest(cells, out);
   const pixels = new Uint8ClampedArray(side * side * 4);
   for (let at = 0; at < weights.length; at += 1) {
     const weight = weights[at] ?? Number.NaN;
     if (Number.isNaN(weight)) continue;
     const left = out.has(at % side);
-    const colour = (left ? greys : blues)[Math.min(255, Math.round(weight * (left ? 255 : scale)))];
+    const colour = (left ? greys : blues)[
+      Math.min(255, Math.round(255 * (left ? weight : (weight / most) ** GAMMA)))
+    ];
     if (!colour) continue;
     pixels[at * 4] = colour[0];
     pixels[at * 4 + 1] = colour[1];

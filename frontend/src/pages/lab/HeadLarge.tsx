@@ -10,6 +10,7 @@ import { type Head, headName } from "../../url/heads";
 import { MOST_LOCKED } from "../../url/lab";
 import { HeadEffect } from "./HeadEffect";
 import { HeadPattern } from "./HeadPattern";
+import { scoreText } from "./words";
 
 interface HeadLargeProps {
   ref: Ref<HTMLElement>;
@@ -93,7 +94,7 @@ function Chosen({ look, layer, head }: { look: Look; layer: Resource<Pattern[]>;
               <div key={name} title={reading}>
                 <dt>{title}</dt>
                 <dd>
-                  {measured(look.values[i]?.[at])}
+                  {scoreText(look.values[i]?.[at])}
                   {unit && <span className="unit"> {unit}</span>}
                 </dd>
               </div>

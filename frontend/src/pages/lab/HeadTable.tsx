@@ -1,8 +1,8 @@
-import { measured } from "../../format/numbers";
 import { gateWords, headAt } from "../../lab/gates";
 import type { Look } from "../../lab/look";
 import { useLab } from "../../lab/state";
 import { headName } from "../../url/heads";
+import { scoreText } from "./words";
 
 interface HeadTableProps {
   look: Look;
@@ -39,7 +39,7 @@ export function HeadTable({ look, order, gates }: HeadTableProps) {
                 </button>
               </th>
               {look.values.map((values, i) => (
-                <td key={look.scores[i]?.name}>{measured(values[at])}</td>
+                <td key={look.scores[i]?.name}>{scoreText(values[at])}</td>
               ))}
               <td>{gateWords(gates[at] ?? 1)}</td>
             </tr>

@@ -24,8 +24,9 @@ interface ThumbSheetProps {
   onOpen: (head: Head) => void;
 }
 
-/** Milliseconds of a frame for making pictures: scrolling stays smooth. */
+/** Milliseconds of a frame for making pictures: scrolling stays smooth. A few are made whatever else a frame takes. */
 const SLICE = 8;
+const LEAST_MADE = 3;
 
 /** Small pictures of heads, made as they come into sight and kept. */
 function usePictures(look: Look, sink: boolean) {
@@ -35,10 +36,14 @@ function usePictures(look: Look, sink: boolean) {
     const { size, block, values } = look.thumbs;
     const out = columnsOut(look.tokens, block, sink);
     const made = new Map<number, HTMLCanvasElement>();
-    return (at: number, deadline: number): HTMLCanvasElement | null => {
+    let inFrame = 0;
+    let frame = 0;
+    return (at: number, began: number): HTMLCanvasElement | null => {
       const known = made.get(at);
       if (known) return known;
-      if (performance.now() > deadline) return null;
+      if (began !== frame) [frame, inFrame] = [began, 0];
+      if (inFrame >= LEAST_MADE && performance.now() > began + SLICE) return null;
+      inFrame += 1;
       const picture = raster(thumbCells(values, at, size, block), out, colours);
       made.set(at, picture);
       return picture;
@@ -74,9 +79,9 @@ export function ThumbSheet(props: ThumbSheetProps) {
     const now = () => {
       frame = 0;
       if (!canvas.current || !box.current || !drawn.current || width === 0) return;
-      const deadline = performance.now() + SLICE;
+      const began = performance.now();
       const sight = { top: box.current.scrollTop, width, height: box.current.clientHeight };
-      const picture = { ...drawn.current, picture: (at: number) => pictures(at, deadline) };
+      const picture = { ...drawn.current, picture: (at: number) => pictures(at, began) };
       if (!paintSheet(canvas.current, picture, sight)) ask();
     };
     const ask = () => {

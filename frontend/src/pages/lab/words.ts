@@ -7,12 +7,17 @@ import type { Look } from "../../lab/look";
 import { written } from "../../tokens/visible";
 import type { Head } from "../../url/heads";
 
+/** A head's score: three figures, but what is next to nothing as such. */
+export function scoreText(value: number | undefined): string {
+  return value !== undefined && Math.abs(value) < 0.001 ? "<\u202f0.001" : measured(value);
+}
+
 /** "Layer 17 · head 4: induction 0.54, previous token 0.02, …, muted". */
 export function headInWords(look: Look, head: Head, gate: number): string {
   const at = indexOf(look, head);
   const scores = look.scores.map(
     ({ title, unit }, i) =>
-      `${title.toLowerCase()} ${measured(look.values[i]?.[at])}${unit ? ` ${unit}` : ""}`,
+      `${title.toLowerCase()} ${scoreText(look.values[i]?.[at])}${unit ? ` ${unit}` : ""}`,
   );
   const open = gate >= 1 ? "" : ` · ${gateWords(gate)}`;
   return `Layer ${head.layer} · head ${head.head}: ${scores.join(", ")}${open}`;
