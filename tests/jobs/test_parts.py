@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,55 @@ def test_background_work_and_a_job_take_turns_and_prompts_overtake_both() -> Non
     assert waited < 0.5
     assert "jjj" not in "".join(order[4:-4])
     assert "bbb" not in "".join(order[4:-4])
+
+
+def test_prompts_go_in_the_order_they_came_and_background_work_waits_behind_them() -> None:
+    turn, order = Turn(), list[str]()
+    threads = []
+
+    def prompt(name: str) -> None:
+        with turn.interactive():
+            order.append(name)
+
+    with turn.interactive():  # background work that no job interrupts
+        for number in range(5):
+            threads.append(threading.Thread(target=prompt, args=(f"p{number}",)))
+            threads[-1].start()
+            while turn.waiting <= number:
+                time.sleep(0.001)
+        turn.alternate()
+        order.append("background")
+    for thread in threads:
+        thread.join(5)
+    assert order == ["p0", "p1", "p2", "p3", "p4", "background"]
+
+
+def test_a_prompt_that_gives_up_leaves_the_others_their_turn() -> None:
+    turn, order = Turn(), list[str]()
+
+    def prompt(name: str, check: Callable[[], None]) -> None:
+        try:
+            with turn.interactive(check):
+                order.append(name)
+        except Cancelled:
+            order.append(f"{name} gave up")
+
+    def give_up() -> None:
+        raise Cancelled("stop", "")
+
+    first = threading.Thread(target=prompt, args=("first", give_up))
+    second = threading.Thread(target=prompt, args=("second", lambda: None))
+    with turn.interactive():
+        first.start()
+        while not turn.waiting:
+            time.sleep(0.001)
+        second.start()
+        first.join(5)  # while the device is busy
+        assert order == ["first gave up"]
+    second.join(5)
+    assert order == ["first gave up", "second"]
+    with turn.job():
+        pass
 
 
 def test_a_lock_is_freed_when_its_process_is_killed(tmp_path: Path) -> None:

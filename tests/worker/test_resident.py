@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +20,16 @@ from jobs.tiny import NoWeights
 class Shelf:
     def __init__(self, budget: int, limit: int) -> None:
         self.loaded: list[str] = []
+        self.before: dict[str, Callable[[], object]] = {}
         self.resident = Resident(self._load, lambda key: int(key.name), budget, limit)
 
     def _load(self, key: Key) -> Any:
+        self.before.get(key.name, lambda: None)()
         self.loaded.append(key.name)
         return NoWeights()
 
-    def use(self, name: str) -> Any:
-        return self.resident.model(name, dtype="float32", attention="sdpa")
+    def use(self, name: str, wait: float | None = None) -> Any:
+        return self.resident.model(name, dtype="float32", attention="sdpa", wait=wait)
 
 
 def test_the_model_unused_for_longest_goes_first() -> None:
@@ -47,6 +52,90 @@ def test_a_model_in_use_is_never_dropped() -> None:
             assert error.value.code == "models-busy"
         with shelf.use("30"):
             assert shelf.resident.names() == ["30", "80"]
+
+
+def test_loading_one_model_holds_up_no_other() -> None:
+    go, began = threading.Event(), threading.Event()
+    shelf = Shelf(budget=100, limit=200)
+    with shelf.use("40"):
+        pass
+
+    def slowly() -> None:
+        began.set()
+        go.wait(20)
+
+    shelf.before = {"50": slowly}
+    with pytest.raises(Unavailable) as error, shelf.use("50", wait=0.05):
+        pass
+    assert (error.value.code, error.value.retry_after) == ("model-loading", 2)
+    assert began.wait(20)
+    start = time.monotonic()
+    with shelf.use("40"):
+        assert time.monotonic() - start < 1
+    assert shelf.resident.names() == ["40"]
+    assert shelf.resident.held() == 90, "its place is taken already"
+    go.set()
+    with shelf.use("50", wait=20):
+        assert shelf.resident.names() == ["40", "50"]
+    assert shelf.loaded == ["40", "50"], "giving up waiting didn't stop it"
+
+
+def test_models_load_one_at_a_time() -> None:
+    """transformers sets torch's default dtype while it loads."""
+    inside, most = [0], [0]
+
+    def count() -> None:
+        inside[0] += 1
+        most[0] = max(most[0], inside[0])
+        time.sleep(0.05)
+        inside[0] -= 1
+
+    shelf = Shelf(budget=100, limit=200)
+    shelf.before = dict.fromkeys(("10", "20", "30"), count)
+
+    def use(name: str) -> None:
+        with shelf.use(name):
+            pass
+
+    threads = [threading.Thread(target=use, args=(name,)) for name in ("10", "20", "30", "10", "20")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert most == [1]
+    assert sorted(shelf.loaded) == ["10", "20", "30"]
+
+
+def test_a_load_that_fails_is_told_to_all_who_wait_and_tried_anew() -> None:
+    go = threading.Event()
+    shelf = Shelf(budget=100, limit=200)
+
+    def fail() -> None:
+        go.wait(20)
+        raise MemoryError("none left")
+
+    shelf.before = {"10": fail}
+    errors: list[str] = []
+
+    def use() -> None:
+        try:
+            with shelf.use("10"):
+                pass
+        except MemoryError as error:
+            errors.append(str(error))
+
+    threads = [threading.Thread(target=use) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.1)
+    go.set()
+    for thread in threads:
+        thread.join(20)
+    assert errors == ["none left"] * 3
+    assert shelf.resident.held() == 0
+    shelf.before = {}
+    with shelf.use("10"):
+        assert shelf.resident.names() == ["10"]
 
 
 def test_a_model_larger_than_the_device_is_refused_with_numbers() -> None:

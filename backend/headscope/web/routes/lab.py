@@ -7,11 +7,8 @@ is still being loaded: ``Retry-After`` says when to ask again.
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from fastapi import APIRouter
 
-from headscope.errors import NotFound
 from headscope.messages import (
     AttributionIn,
     AttributionOut,
@@ -21,7 +18,6 @@ from headscope.messages import (
     GatesOut,
     HeadAblationIn,
     HeadAblationOut,
-    LabIn,
     LensIn,
     LensOut,
     LookIn,
@@ -29,11 +25,8 @@ from headscope.messages import (
     PatternsIn,
     PatternsOut,
 )
-from headscope.store import prompts
-from headscope.web.asking import known_model
-from headscope.web.deps import App, Services
-
-Asked = TypeVar("Asked", bound=LabIn)
+from headscope.web.asking import with_text
+from headscope.web.deps import App
 
 router = APIRouter(prefix="/lab", tags=["lab"])
 
@@ -41,59 +34,40 @@ router = APIRouter(prefix="/lab", tags=["lab"])
 @router.post("/look", summary="All heads on a prompt: scores, losses, repeats, thumbnails")
 def look(body: LookIn, app: App) -> LookOut:
     """One pass. Patterns come as thumbnails; `/lab/patterns` has them whole, layer by layer."""
-    return app.workers.look(_with_text(app, body))
+    return app.workers.look(with_text(app, body))
 
 
 @router.post("/patterns", summary="Attention patterns of a prompt")
 def patterns(body: PatternsIn, app: App) -> PatternsOut:
     """422 for a prompt beyond the context or a layer there isn't; 413 for too much at once."""
-    return app.workers.patterns(_with_text(app, body))
+    return app.workers.patterns(with_text(app, body))
 
 
 @router.post("/gates", summary="Next-token probabilities before and after gating heads")
 def gates(body: GatesIn, app: App) -> GatesOut:
     """Gates are [layers, heads] in [0, 1]. 409 `superseded`: the same board has asked for something newer."""
-    return app.workers.gates(_with_text(app, body))
+    return app.workers.gates(with_text(app, body))
 
 
 @router.post("/continue", summary="What the model writes next, as it is and gated")
 def continue_prompt(body: ContinueIn, app: App) -> ContinueOut:
     """Greedy at temperature 0; sampled by `seed` above, with the same draws for both."""
-    return app.workers.continue_prompt(_with_text(app, body))
+    return app.workers.continue_prompt(with_text(app, body))
 
 
 @router.post("/ablation", summary="One head gated off: losses with patterns frozen and free")
 def ablation(body: HeadAblationIn, app: App) -> HeadAblationOut:
     """Frozen patterns show what the head writes itself; free ones also what later heads make of it."""
-    return app.workers.ablation(_with_text(app, body))
+    return app.workers.ablation(with_text(app, body))
 
 
 @router.post("/attribution", summary="A logit as a sum over heads and other parts")
 def attribution(body: AttributionIn, app: App) -> AttributionOut:
     """Direct logit attribution at the scale of the final norm; the parts add up to the logit."""
-    return app.workers.attribution(_with_text(app, body))
+    return app.workers.attribution(with_text(app, body))
 
 
 @router.post("/lens", summary="What each layer would predict")
 def lens(body: LensIn, app: App) -> LensOut:
     """The logit lens: the stream after each layer, read through the final norm and the unembedding."""
-    return app.workers.lens(_with_text(app, body))
-
-
-def _with_text(app: Services, body: Asked) -> Asked:
-    """The request as a worker takes it: with the stored prompt's text in place of its id.
-
-    Raises ``NotFound`` (unknown-model, unknown-prompt, unknown-row), ``Unavailable`` (model-not-fetched).
-    """
-    known_model(app, body.model)
-    if body.prompt is None:
-        return body
-    with app.store.session() as session:
-        texts = prompts.load(session, body.prompt).texts
-    if body.row >= len(texts):
-        raise NotFound(
-            f"There is no row {body.row}: the prompt {body.prompt} has {len(texts)}.",
-            f"Rows run 0-{len(texts) - 1}.",
-            code="unknown-row",
-        )
-    return body.model_copy(update={"text": texts[body.row], "prompt": None, "row": 0})
+    return app.workers.lens(with_text(app, body))

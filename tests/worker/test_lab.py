@@ -1,0 +1,293 @@
+"""What the lab's endpoints say, against computations of the tests' own, over HTTP on a small random model."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from headscope.core.arrays import decode, encode
+from headscope.core.patterns import NO_KEY
+from headscope.errors import Invalid, Refused
+from headscope.messages import ContinueIn, GatesIn, HeadAblationIn, LookIn, PatternsIn, TypedArray
+from headscope.worker.lab import patterns as lab_patterns
+from headscope.worker.lab.plan import Plan, admit
+from worker.conftest import Office
+
+TEXT = "the cat sat on the mat, the cat sat"
+OPEN = [[1.0] * 4] * 3
+UNKNOWN = encode(np.full((3, 4), np.nan, "f4"))
+ODD = ("<|bos|>", "\x00", "a\x00b", "👩\u200d🚀", "<b>&amp;", "\u202eabc", "e\u0301", "\ufeff", " \n\t ")
+
+
+def muted(*heads: tuple[int, int]) -> list[list[float]]:
+    gates = np.ones((3, 4))
+    for layer, head in heads:
+        gates[layer, head] = 0
+    return gates.tolist()
+
+
+def array(value: TypedArray | None) -> np.ndarray:
+    assert value is not None
+    return decode(value)
+
+
+def numbers(losses: list[float | None]) -> np.ndarray:
+    """Losses with NaN for none, as arrays have it."""
+    return np.array(losses, dtype=np.float64)
+
+
+@pytest.fixture(scope="module")
+def precise(office: Office) -> transformers.GPT2LMHeadModel:
+    """The same weights in float64, without anything of ours around them."""
+    folder = office.desk.catalogue.folder("tiny")
+    return transformers.GPT2LMHeadModel.from_pretrained(
+        folder, dtype=torch.float64, attn_implementation="eager"
+    ).eval()
+
+
+def log_probabilities(
+    model: transformers.GPT2LMHeadModel, ids: list[int], gates: list[list[float]]
+) -> torch.Tensor:
+    """[pos, vocab], float64, with each head's slice of the input of c_proj scaled by its gate."""
+    hooks = []
+    for block, row in zip(model.transformer.h, gates, strict=True):
+        scale = torch.tensor(row, dtype=torch.float64).repeat_interleave(8)
+        hooks.append(
+            block.attn.c_proj.register_forward_pre_hook(lambda _, args, scale=scale: (args[0] * scale,))
+        )
+    with torch.no_grad():
+        out: torch.Tensor = model(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+    for hook in hooks:
+        hook.remove()
+    return out
+
+
+def test_gates_say_what_the_weights_say(office: Office, precise: transformers.GPT2LMHeadModel) -> None:
+    gates = [[1.0, 0.0, 0.3, 1.0], [0.5, 1.0, 1.0, 0.0], [0.0, 1.0, 0.8, 1.0]]
+    answer = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates, at=4, answers=[7, 11], top=5))
+    ids = [token.id for token in answer.tokens]
+    before, after = log_probabilities(precise, ids, OPEN), log_probabilities(precise, ids, gates)
+    assert answer.at == 4
+    assert answer.kl == pytest.approx(
+        float((before[4].exp() * (before[4] - after[4])).sum()), rel=1e-4, abs=1e-7
+    )
+    for followed, index in zip(answer.answers, (7, 11), strict=True):
+        assert (followed.before, followed.after) == pytest.approx(
+            (float(before[4, index]), float(after[4, index])), abs=1e-5
+        )
+        assert followed.rank_after == int((after[4] > after[4, index]).sum())
+        assert followed.rank_before == int((before[4] > before[4, index]).sum())
+    assert answer.logit_difference is not None
+    assert answer.logit_difference.after == pytest.approx(float(after[4, 7] - after[4, 11]), abs=1e-5)
+    for said, logp in ((answer.loss_before, before), (answer.loss_after, after)):
+        assert said[0] is None
+        mine = [-float(logp[i, ids[i + 1]]) for i in range(len(ids) - 1)]
+        assert said[1:] == pytest.approx(mine, abs=1e-5)
+    most = torch.maximum(before[4], after[4]).topk(5).indices.tolist()
+    assert [row.token.id for row in answer.next] == most
+    assert answer.next[0].after == pytest.approx(float(after[4, most[0]].exp()), abs=1e-6)
+
+
+def test_a_move_of_the_gates_costs_one_pass(office: Office) -> None:
+    with office.desk.resident.model("tiny", dtype="float32", attention="sdpa") as model:
+        passes: list[int] = []
+        hook = model.module.register_forward_pre_hook(lambda *_: passes.append(1))  # type: ignore[attr-defined]
+        try:
+            text = "a cat that nobody asked about"
+            counts = []
+            for gates in (muted((0, 1)), muted((0, 2)), OPEN, muted((1, 1), (2, 2))):
+                passes.clear()
+                office.client.gates(GatesIn(model="tiny", text=text, gates=gates))
+                counts.append(len(passes))
+        finally:
+            hook.remove()
+    assert counts == [2, 1, 0, 1]
+
+
+def test_what_is_kept_is_what_would_be_computed(office: Office) -> None:
+    def ask(at: int | None, gates: list[list[float]] = OPEN, bos: bool | None = None) -> str:
+        answer = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates, at=at, bos=bos))
+        return json.dumps([answer.loss_before, [(t.token.id, t.before) for t in answer.next]])
+
+    first = [ask(2), ask(3), ask(3, bos=False), ask(None)]
+    assert len(set(first)) == 4, "another position and another BOS are other readings"
+    office.desk.kept._readings.clear()
+    assert [ask(2), ask(3), ask(3, bos=False), ask(None)] == first
+
+
+def test_a_look_agrees_with_the_patterns(office: Office) -> None:
+    seen = office.client.look(LookIn(model="tiny", text=TEXT))
+    patterns = array(office.client.patterns(PatternsIn(model="tiny", text=TEXT)).patterns).astype("f8")
+    values = dict(zip((score.name for score in seen.scores), array(seen.values), strict=True))
+    n = len(seen.tokens)
+    late = np.arange(1, n)
+    np.testing.assert_allclose(values["previous"], patterns[:, :, late, late - 1].mean(-1), atol=1e-5)
+    np.testing.assert_allclose(values["sink"], patterns[:, :, 1:, 0].mean(-1), atol=1e-5)
+    pairs = [(i, c[-1] + 1) for i, c in enumerate(seen.copies) if c and c[-1] + 1 < i]
+    stripe = np.mean([patterns[:, :, i, p] for i, p in pairs], axis=0)
+    np.testing.assert_allclose(values["induction"], stripe, atol=1e-5)
+    assert seen.sink == pytest.approx(patterns[:, :, 1:, 0].mean(), abs=1e-5)
+    assert (seen.bos, seen.n_ctx, seen.n_kv_heads) == ("added", 64, 4)
+    assert seen.copies[0] == [], "BOS is no text"
+    thumbs = array(seen.thumbs.values)
+    assert (seen.thumbs.size, seen.thumbs.block) == (n, 1)
+    rows, columns = np.tril_indices(n)
+    np.testing.assert_allclose((thumbs / 255.0) ** 2, patterns[:, :, rows, columns], atol=4e-3)
+
+
+def test_losses_of_a_look_are_those_of_the_gates(office: Office) -> None:
+    gates = muted((1, 2))
+    answer = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates))
+    for seen, losses in (
+        (office.client.look(LookIn(model="tiny", text=TEXT)), answer.loss_before),
+        (office.client.look(LookIn(model="tiny", text=TEXT, gates=gates)), answer.loss_after),
+    ):
+        np.testing.assert_allclose(array(seen.loss), numbers(losses), atol=1e-5)
+        repeats = [numbers(losses)[i] for i in range(1, len(losses)) if seen.copies[i] and seen.copies[i - 1]]
+        first = [numbers(losses)[i] for i in range(1, len(losses)) if not seen.copies[i]]
+        assert seen.loss_repeat == pytest.approx(np.mean(repeats), abs=1e-5)
+        assert seen.loss_first == pytest.approx(np.mean(first), abs=1e-5)
+
+
+def test_a_prompt_of_one_token_gives_no_numbers_and_no_error(office: Office) -> None:
+    seen = office.client.look(LookIn(model="tiny", text="", bos=True))
+    assert len(seen.tokens) == 1
+    assert seen.tokens[0].special
+    assert np.isnan(array(seen.values)).all()
+    assert (seen.loss_first, seen.loss_repeat) == (None, None)
+    answer = office.client.gates(GatesIn(model="tiny", text="", bos=True, gates=muted((0, 0))))
+    assert answer.loss_after == [None]
+    assert len(answer.next) == 10
+
+
+def test_compact_patterns_are_the_same_patterns(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = array(office.client.patterns(PatternsIn(model="tiny", text=TEXT)).patterns)
+    n = exact.shape[-1]
+    answer = office.client.patterns(PatternsIn(model="tiny", text=TEXT, compact=True, layers=[1]))
+    assert (answer.patterns, answer.top) == (None, None)
+    rows, columns = np.tril_indices(n)
+    weights = (array(answer.triangle) / 255.0) ** 2
+    np.testing.assert_allclose(weights, exact[[1]][:, :, rows, columns], atol=4e-3)
+
+    monkeypatch.setattr(lab_patterns, "MOST_TRIANGLE_BYTES", 10)
+    monkeypatch.setattr(lab_patterns, "TOP_KEYS", 4)
+    answer = office.client.patterns(PatternsIn(model="tiny", text=TEXT, compact=True, layers=[1]))
+    assert answer.triangle is None
+    assert answer.top is not None
+    keys, top, rest = (array(part) for part in (answer.top.keys, answer.top.weights, answer.top.rest))
+    assert keys.shape == top.shape == (1, 4, n, 4)
+    for query in range(n):
+        there = keys[0, 2, query] != NO_KEY
+        assert there.sum() == min(4, query + 1)
+        largest = np.sort(exact[1, 2, query, : query + 1])[::-1][:4]
+        np.testing.assert_allclose((top[0, 2, query][there] / 255.0) ** 2, largest, atol=4e-3)
+        assert rest[0, 2, query] == pytest.approx(1 - largest.sum(), abs=1e-5)
+
+
+def test_weighted_patterns_weigh_keys_by_their_values(office: Office) -> None:
+    plain = array(office.client.patterns(PatternsIn(model="tiny", text=TEXT, layers=[0])).patterns)
+    weighted = array(
+        office.client.patterns(PatternsIn(model="tiny", text=TEXT, layers=[0], weighted=True)).patterns
+    )
+    np.testing.assert_allclose(weighted.sum(-1), 1, atol=1e-5)
+    ratio = weighted[0, 1, -1] / plain[0, 1, -1]
+    again = weighted[0, 1, -2, :-1] / plain[0, 1, -2, :-1]
+    np.testing.assert_allclose(ratio[:-1] / ratio[0], again / again[0], rtol=1e-3)  # a key's, whoever looks
+    assert np.ptp(ratio) > 1e-3
+
+
+def test_an_ablated_head_is_a_shut_gate_where_patterns_are_free(office: Office) -> None:
+    answer = office.client.ablation(HeadAblationIn(model="tiny", text=TEXT, layer=0, head=3))
+    as_is, frozen, free = array(answer.loss)
+    gated = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=muted((0, 3))))
+    np.testing.assert_allclose(as_is, numbers(gated.loss_before), atol=1e-5)
+    np.testing.assert_allclose(free, numbers(gated.loss_after), atol=1e-5)
+    assert np.abs(frozen - free)[1:].max() > 1e-4, "later heads look elsewhere"
+    last = office.client.ablation(HeadAblationIn(model="tiny", text=TEXT, layer=2, head=3))
+    _, frozen, free = array(last.loss)
+    np.testing.assert_allclose(frozen[1:], free[1:], atol=1e-5)  # no head comes after it
+    assert all(value is not None and math.isfinite(value) for value in last.loss_repeat)
+    with pytest.raises(Invalid, match=r"no head 3\.0") as error:
+        office.client.ablation(HeadAblationIn(model="tiny", text=TEXT, layer=3, head=0))
+    assert "heads 0-3" in error.value.remedy
+
+
+def test_a_continuation_is_what_the_gates_predict(office: Office) -> None:
+    gates = muted((0, 0), (2, 1))
+    answer = office.client.continue_prompt(ContinueIn(model="tiny", text=TEXT, gates=gates, n_tokens=3))
+    text, n = TEXT, len(office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates)).tokens)
+    predicted = office.client.gates(GatesIn(model="tiny", text=text, gates=gates, top=100))
+    assert answer.after[0].id == max(predicted.next, key=lambda row: row.after).token.id
+    assert answer.before[0].id == max(predicted.next, key=lambda row: row.before).token.id
+    assert (len(answer.before), len(answer.after), answer.note) == (3, 3, "")
+    same = office.client.continue_prompt(ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=3))
+    assert same.before == same.after == answer.before
+    long = office.client.continue_prompt(ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=100))
+    assert len(long.before) <= 64 - n
+    assert "context of 64 tokens" in long.note or "ends its text" in long.note
+
+
+def test_draws_are_those_of_the_seed(office: Office) -> None:
+    def draw(seed: int) -> list[int]:
+        wanted = ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=8, temperature=2.0, seed=seed)
+        answer = office.client.continue_prompt(wanted)
+        assert answer.before == answer.after
+        return [token.id for token in answer.after]
+
+    assert draw(1) == draw(1)
+    assert draw(1) != draw(2)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code", "says"),
+    [
+        (GatesIn(model="tiny", text=TEXT, gates=OPEN, at=500), "unknown-position", "no position 500"),
+        (GatesIn(model="tiny", text=TEXT, gates=OPEN, answers=[300]), "unknown-token", "Ids run 0-299"),
+        (
+            GatesIn(model="tiny", text=TEXT, gates=encode(np.full((3, 4), np.nan, "f4"))),
+            "bad-gates",
+            "Gates lie between",
+        ),
+        (GatesIn(model="tiny", text="", bos=False, gates=OPEN), "empty-text", "at least one character"),
+        (GatesIn(model="tiny", text="cat " * 70, gates=OPEN), "too-long", "reads 64"),
+        (GatesIn(model="tiny", text="x" * 400_000, gates=OPEN), "too-long", "400001 tokens"),
+        (GatesIn(model="tiny", prompt="abc", gates=OPEN), "no-text", "Send the text"),
+    ],
+)
+def test_what_cannot_be_answered_says_why(office: Office, wanted: GatesIn, code: str, says: str) -> None:
+    with pytest.raises(Invalid) as error:
+        office.client.gates(wanted)
+    assert error.value.code == code
+    assert says in str(error.value)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.one_of(st.text(max_size=40), st.sampled_from(ODD)))
+def test_any_text_is_answered_or_refused_in_words(office: Office, text: str) -> None:
+    if len(office.desk.catalogue.tokenizer("tiny").encode(text)) > 64:
+        with pytest.raises(Invalid, match="reads 64"):
+            office.client.look(LookIn(model="tiny", text=text))
+        return
+    seen = office.client.look(LookIn(model="tiny", text=text))
+    spelled = "".join(token.hex for token in seen.tokens if not token.special)
+    assert bytes.fromhex(spelled) == text.encode()
+    assert seen.tokens[0].special, "BOS first"
+    assert not any(token.special for token in seen.tokens[1:]), "the name of a special token is text"
+
+
+def test_what_does_not_fit_is_refused_with_numbers() -> None:
+    square = Plan(lambda n: 1000 * n * n, lambda: None)
+    admit(square, 1000, 10**9)
+    with pytest.raises(Refused, match=r"2000 tokens would take about 4 GB of memory; 1 GB are free") as error:
+        admit(square, 2000, 10**9)
+    assert error.value.code == "no-room"
+    assert "1000 tokens" in error.value.remedy
+    with pytest.raises(Refused, match="smaller model"):
+        admit(Plan(lambda n: 10**10, lambda: None), 5, 10**9)
