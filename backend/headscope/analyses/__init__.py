@@ -6,6 +6,13 @@ from typing import Any
 
 from headscope.analyses.base import Analysis
 from headscope.analyses.chg.compute import CausalHeadGating
+from headscope.analyses.composition.compute import Composition
+from headscope.analyses.eigen.compute import Eigen
 from headscope.analyses.induction.compute import Induction
 
-ANALYSES: dict[str, Analysis[Any]] = {"chg": CausalHeadGating(), "induction": Induction()}
+ANALYSES: dict[str, Analysis[Any]] = {
+    "chg": CausalHeadGating(),
+    "induction": Induction(),
+    "eigen": Eigen(),
+    "composition": Composition(),
+}

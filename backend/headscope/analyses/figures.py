@@ -13,6 +13,8 @@ from typing import Any
 from headscope.analyses.base import Result
 from headscope.analyses.chg import figures as chg
 from headscope.analyses.columns import Table
+from headscope.analyses.composition import figures as composition
+from headscope.analyses.eigen import figures as eigen
 from headscope.analyses.induction import figures as induction
 from headscope.errors import Invalid, NotFound
 from headscope.figures.theme import Figure
@@ -20,10 +22,17 @@ from headscope.figures.view import View, view
 
 Draw = Callable[[Result, View], Figure]
 
-FIGURES: Mapping[str, Mapping[str, Draw]] = {"chg": chg.FIGURES, "induction": induction.FIGURES}
+FIGURES: Mapping[str, Mapping[str, Draw]] = {
+    "chg": chg.FIGURES,
+    "induction": induction.FIGURES,
+    "eigen": eigen.FIGURES,
+    "composition": composition.FIGURES,
+}
 TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
     "chg": chg.TABLES,
     "induction": induction.TABLES,
+    "eigen": eigen.TABLES,
+    "composition": composition.TABLES,
 }
 
 WHOLE: Mapping[str, str] = {"chg": "roles", "induction": "heads"}

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from headscope.core.arrays import encode
 from headscope.core.roles import BOTH, HARMFUL, IRRELEVANT, NEEDED, UNDECIDED
-from headscope.figures.theme import CLEAR, Figure, Palette, magnitude_scale, role_scale
+from headscope.figures.theme import CLEAR, Figure, Palette, magnitude_scale, role_scale, signed_scale
 from headscope.figures.view import Mode
 
 Array = NDArray[Any]
@@ -172,6 +172,22 @@ def magnitudes(
     }
     figure = _figure(grid, trace, colours)
     figure["layout"]["margin"]["r"] = 56
+    return figure
+
+
+def signed(
+    values: Float[np.ndarray, "layer head"],
+    colours: Palette,
+    *,
+    name: str,
+    most: float = 1.0,
+    group: int = 1,
+) -> Figure:
+    """One number per head from -``most`` to ``most``, 0 in the panel's own colour; NaN is empty."""
+    figure = magnitudes(values, colours, name=name, high=most, group=group)
+    figure["data"][0] |= {"zmin": -most, "colorscale": signed_scale(colours)}
+    layers, heads = values.shape
+    figure["layout"]["shapes"].insert(0, _hairlines(Grid(layers, heads, 1, group), colours))
     return figure
 
 

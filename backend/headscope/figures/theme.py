@@ -96,6 +96,11 @@ def magnitude_scale(colours: Palette) -> list[list[Any]]:
     return [[index / last, colour] for index, colour in enumerate(colours.scale)]
 
 
+def signed_scale(colours: Palette) -> list[list[Any]]:
+    """From below nothing, through the panel at 0, to above."""
+    return [[0, colours.harmful], [0.5, colours.panel], [1, colours.needed]]
+
+
 def theme() -> dict[str, dict[str, Any]]:
     """Both themes as they are sent to a page: ``{"light": {"template", "palette"}, "dark": ...}``."""
     return {

@@ -10,7 +10,15 @@ import torch
 
 from core.circuits.conftest import load, save
 from headscope.core.bridge import BridgedModel
-from headscope.core.circuits.eigen import positivity, residual_spectrum, spectra, through_previous
+from headscope.core.circuits.eigen import (
+    positivity,
+    qk_turned,
+    residual_spectrum,
+    spectra,
+    through_previous,
+)
+from headscope.core.circuits.rotary import rotation
+from headscope.core.norms import norm_scale
 from headscope.core.weights import Processing, Weights, read_weights
 
 
@@ -95,3 +103,34 @@ def test_what_a_head_takes_away_from_the_stream(attention_only: BridgedModel) ->
     layer = read_weights(attention_only, "raw", torch.float64).layer(1)
     wanted = explicit(layer.W_V[2] @ layer.W_O[2], 6)
     assert same(residual_spectrum(layer)[2], wanted)
+
+
+def test_a_rotation_gives_the_models_own_scores(grouped: BridgedModel) -> None:
+    """Layer 0's pattern from folded weights, each pair of places turned by its distance."""
+    tokens = torch.tensor([[3, 14, 15, 9, 26, 5, 35]])
+    weights = read_weights(grouped, dtype=torch.float64)
+    stream = weights.W_E[tokens[0]]
+    stream = norm_scale(grouped.bridge.blocks[0].ln1, stream)[:, None] * stream
+    layer = weights.layer(0)
+    scores = torch.full((7, 7), -torch.inf, dtype=torch.float64)
+    for query in range(7):
+        for key in range(query + 1):
+            turned = rotation(weights, query - key)
+            assert turned is not None
+            scores[query, key] = stream[query] @ layer.W_Q[2] @ turned @ layer.W_K[2].T @ stream[key]
+    with torch.no_grad(), grouped.captured((0,), ("pattern",)) as found:
+        grouped.logits(tokens)
+    wanted = found["0.pattern"][0, 2]
+    torch.testing.assert_close((scores / 6**0.5).softmax(-1), wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_spectra_at_a_distance(grouped: BridgedModel, attention_only: BridgedModel) -> None:
+    weights = read_weights(grouped, dtype=torch.float64)
+    turned, still = rotation(weights, 3), rotation(weights, 0)
+    assert turned is not None
+    assert still is not None
+    torch.testing.assert_close(still, torch.eye(6, dtype=torch.float64))
+    layer = weights.layer(1)
+    table = weights.W_E @ layer.W_Q[1] @ turned @ layer.W_K[1].T @ weights.W_E.T
+    assert same(qk_turned(weights, turned)[1, 1], explicit(table, 6))
+    assert rotation(read_weights(attention_only), 3) is None

@@ -1,0 +1,1 @@
+"""Composition: which later heads read what which earlier heads write."""

@@ -1,0 +1,148 @@
+"""What the composition analysis draws: a graph with a threshold, a matrix of each kind, a head's partners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headscope.analyses.base import Result
+from headscope.analyses.composition import tables
+from headscope.analyses.composition.tables import KIND_WORDS, partners, strongest
+from headscope.analyses.from_weights import head_name, how
+from headscope.core.arrays import encode
+from headscope.figures import bars, flow
+from headscope.figures.theme import Figure, magnitude_scale, titled
+from headscope.figures.view import View
+
+MOST_LINKS = 240
+"""More lines than this are a felt, not a graph."""
+
+MOST_HEADS = 96
+"""Heads of a whole matrix; beyond, a cell is a pair of layers and holds their strongest pair of heads."""
+
+
+def graph(kind: str) -> Callable[[Result, View], Figure]:
+    """The pairs above the threshold, which is a share of the strongest pair's score."""
+
+    def draw(result: Result, view: View) -> Figure:
+        scores = result.arrays[kind]
+        most = float(np.nanmax(scores))
+        pairs, values = strongest(scores, MOST_LINKS, view.threshold * most, view.head)
+        info, colours = result.model, view.colours
+        linked = np.zeros((info.n_layers, info.n_heads), dtype=bool)
+        linked[pairs[:, 0], pairs[:, 1]] = linked[pairs[:, 2], pairs[:, 3]] = True
+        span = max(most * (1 - view.threshold), 1e-9)
+        strength = np.clip((values - view.threshold * most) / span, 0, 1)
+        traces = [
+            *flow.links(pairs, strength, colours),
+            flow.nodes(info.n_layers, info.n_heads, linked, colours, view.head),
+        ]
+        layout = {
+            "height": round(90 + 24 * min(info.n_heads, 20)),
+            **flow.axes(info.n_layers, info.n_heads),
+            "margin": {"l": 48, "r": 16, "t": 12, "b": 44},
+        }
+        shown = f"the {len(pairs)} strongest" if len(pairs) == MOST_LINKS else f"{len(pairs)}"
+        of = f" of head {head_name(view.head)}" if view.head else ""
+        reading = (
+            f"{KIND_WORDS[kind][1]} Lines are {shown} pairs{of} that score at least "
+            f"{100 * view.threshold:.0f} % of the strongest ({most:.3f} above random matrices). {how(result)}"
+        )
+        figure = {"data": traces, "layout": layout}
+        return titled(figure, KIND_WORDS[kind][0], reading, threshold=view.threshold, kind=kind)
+
+    return draw
+
+
+def matrix(kind: str) -> Callable[[Result, View], Figure]:
+    """Every pair as a cell: earlier heads down, later heads across."""
+
+    def draw(result: Result, view: View) -> Figure:
+        info = result.model
+        scores = result.arrays[kind]
+        whole = info.n_layers * info.n_heads <= MOST_HEADS
+        cells, names = _cells(scores, whole)
+        trace = {
+            "type": "heatmap",
+            "name": kind,
+            "x": names,
+            "y": names,
+            "z": encode(cells.astype(np.float32)),
+            "zmin": 0,
+            "zmax": float(np.nanmax(scores)),
+            "colorscale": magnitude_scale(view.colours),
+            "hovertemplate": "%{y} → %{x}: %{z:.3f}<extra></extra>",
+        }
+        axis = {"type": "category", "showgrid": False, "constrain": "domain", "nticks": 16}
+        layout = {
+            "height": 460,
+            "xaxis": {**axis, "title": {"text": "later, which reads"}},
+            "yaxis": {**axis, "autorange": "reversed", "title": {"text": "earlier, which writes"}},
+            "margin": {"l": 60, "r": 56, "t": 12, "b": 56},
+        }
+        cell = "A cell is a pair of heads" if whole else "A cell is two layers and shows their strongest pair"
+        reading = f"{KIND_WORDS[kind][1]} {cell}; what random matrices score is subtracted. {how(result)}"
+        title = f"{KIND_WORDS[kind][0]}, all pairs"
+        return titled({"data": [trace], "layout": layout}, title, reading, kind=kind, whole=whole)
+
+    return draw
+
+
+def partner_bars(result: Result, view: View) -> Figure:
+    """One head's strongest partners of each kind, earlier and later; without a head that of the best pair."""
+    place = view.head or tables.busiest(result)
+    colours = view.colours
+    kinds = zip(KIND_WORDS, (colours.needed, colours.harmful, colours.both), strict=True)
+    traces, count = [], 0
+    for kind, colour in kinds:
+        names, values = partners(result.arrays[kind], place, most=8)
+        count += len(names)
+        traces.append(
+            bars.head_bars(
+                [f"{kind.upper()} {name}" for name in names],
+                values,
+                None,
+                colour,
+                colours,
+                KIND_WORDS[kind][2],
+                "%{x}: %{y:.3f}<extra></extra>",
+            )
+        )
+    layout = {
+        "height": 300,
+        "bargap": 0.25,
+        "xaxis": {**bars.head_axis(count), "title": {"text": "partner"}},
+        "yaxis": {"title": {"text": "score above random"}, "zeroline": True, "zerolinecolor": colours.line},
+        "margin": {"l": 56, "r": 16, "t": 34, "b": 84},
+    }
+    reading = (
+        f"The heads that head {head_name(place)} reads most from (←) and that read most from it (→), for its "
+        f"queries, keys and values. {how(result)}"
+    )
+    title = f"Partners of head {head_name(place)}"
+    return titled({"data": traces, "layout": layout}, title, reading, head=list(map(int, place)))
+
+
+def _cells(scores: NDArray[Any], whole: bool) -> tuple[NDArray[Any], list[str]]:
+    layers, heads = scores.shape[:2]
+    if whole:
+        places = [head_name(divmod(index, heads)) for index in range(layers * heads)]
+        return scores.reshape(layers * heads, -1), places
+    filled = np.where(np.isnan(scores), -np.inf, scores).max(axis=(1, 3))
+    return np.where(np.isneginf(filled), np.nan, filled), [f"layer {layer}" for layer in range(layers)]
+
+
+FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+    "k-graph": graph("k"),
+    "q-graph": graph("q"),
+    "v-graph": graph("v"),
+    "partners": partner_bars,
+    "k-matrix": matrix("k"),
+    "q-matrix": matrix("q"),
+    "v-matrix": matrix("v"),
+}
+
+TABLES = tables.TABLES

@@ -1,0 +1,85 @@
+"""What analyses of a model's weights have in common: how weights are processed, and that it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from headscope.analyses.base import Params, Result
+from headscope.core.model import HeadModel, ModelInfo
+
+if TYPE_CHECKING:
+    import torch
+
+    from headscope.core.weights import Weights
+
+PROCESSING = {
+    "folded": "Norm weights are folded into what reads the stream.",
+    "raw": "Weights are as the model stores them: norm weights are left out.",
+}
+
+
+class WeightParams(Params):
+    """Which weights are read, and how precisely."""
+
+    weight_processing: Literal["folded", "raw"] = Field(
+        default="folded",
+        title="Weight processing",
+        description="Folded: norm weights are folded into what reads the stream. Raw: as the model stores "
+        "them. Numbers of the two are never compared.",
+    )
+    dtype: Literal["float32", "float64"] = Field(
+        default="float32", title="Precision", description="Of the weights and of all that is computed."
+    )
+
+
+def weights_of(model: HeadModel, params: WeightParams) -> Weights:
+    """The weights that the parameters ask for."""
+    import torch
+
+    from headscope.core.weights import read_weights
+
+    return read_weights(model, params.weight_processing, getattr(torch, params.dtype))
+
+
+def processed(model: ModelInfo, params: WeightParams) -> ModelInfo:
+    """The model as results name it: with its weight processing, so that none are mixed."""
+    return replace(model, weight_processing=params.weight_processing)
+
+
+def how(result: Result) -> str:
+    """A sentence for every figure: how the weights were processed."""
+    return PROCESSING[result.params["weight_processing"]]
+
+
+def limits_array(limits: list[str]) -> NDArray[Any]:
+    """Sentences as bytes, so that a piece can keep them."""
+    return np.frombuffer("\n".join(limits).encode(), dtype=np.uint8).copy()
+
+
+def limits_list(array: NDArray[Any]) -> list[str]:
+    """The inverse."""
+    return array.tobytes().decode().splitlines()
+
+
+def split(values: torch.Tensor) -> NDArray[Any]:
+    """Complex [...] as float32 [..., 2], as arrays travel."""
+    import torch
+
+    return torch.view_as_real(values).numpy().astype(np.float32)
+
+
+def joined(values: NDArray[Any]) -> NDArray[Any]:
+    """The inverse."""
+    return values[..., 0] + 1j * values[..., 1]
+
+
+def head_name(place: Mapping[int, int] | Any) -> str:
+    """Layer and head as they are written: 1.5."""
+    layer, head = place
+    return f"{int(layer)}.{int(head)}"

@@ -1,0 +1,115 @@
+"""Eigenvalues as an analysis: on the bundled model the induction heads stand in the corner."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from analyses.circuit_runs import run, two_layer
+from core.circuits.conftest import load, save
+from headscope.analyses import ANALYSES, figures
+from headscope.analyses.base import Result
+from headscope.core.arrays import decode
+from headscope.core.model import HeadModel
+from headscope.errors import Invalid
+
+EIGEN = ANALYSES["eigen"]
+
+
+@pytest.fixture(scope="module")
+def model() -> HeadModel:
+    return two_layer()
+
+
+@pytest.fixture(scope="module")
+def result(model: HeadModel) -> Result:
+    return run("eigen", model, seeds=2)
+
+
+@pytest.fixture(scope="module")
+def rotary(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return run("eigen", load(save("llama", tmp_path_factory.mktemp("llama"))), seeds=1, length=12)
+
+
+def test_the_induction_heads_and_no_others_stand_in_the_corner(result: Result) -> None:
+    corner = (result.arrays["qk_best_positivity"] > 0.5) & (result.arrays["ov_positivity"] > 0.5)
+    assert {(int(layer), int(head)) for layer, head in np.argwhere(corner)} == {(1, 5), (1, 2)}
+    assert result.arrays["best_previous"].tolist() == [[-1, -1], [0, 3]]
+    measured = result.arrays["induction"].mean(axis=0)
+    assert (measured[corner] > 0.7).all()
+    assert measured[~corner].max() < 0.2
+
+
+def test_shapes_and_what_is_said(result: Result) -> None:
+    assert result.arrays["ov"].shape == (2, 8, 32, 2)
+    assert result.arrays["previous"].shape == (2, 2, 8)
+    assert result.model.weight_processing == "folded"
+    assert "qk_offset" not in result.arrays
+    assert "Learned positions" in result.values["notes"][0]
+    headline = EIGEN.headline(result)  # type: ignore[attr-defined]
+    assert headline["previous_token_head"] == "0.3"
+    assert headline["heads_that_copy_and_match"] == 2
+
+
+def test_raw_and_folded_are_different_runs_and_different_numbers(model: HeadModel, result: Result) -> None:
+    raw = run("eigen", model, seeds=2, weight_processing="raw")
+    assert raw.model.weight_processing == "raw"
+    assert not np.allclose(raw.arrays["ov"], result.arrays["ov"], rtol=0.05)
+    assert "norm weights are left out" in figures.build(raw, "plane")["layout"]["meta"]["reading"]
+
+
+def test_rotary_models_have_a_distance_too(rotary: Result) -> None:
+    assert not np.allclose(rotary.arrays["qk_offset"], rotary.arrays["qk"], rtol=1e-3)
+    assert any("at a distance of 1" in note for note in rotary.values["notes"])
+    assert any("position-free" in note for note in rotary.values["limits"])
+
+
+@pytest.mark.parametrize("name", figures.names("eigen"))
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_every_figure_can_be_drawn_and_read(result: Result, rotary: Result, name: str, colours: str) -> None:
+    for one in (result, rotary):
+        figure = figures.build(one, name, theme=colours)
+        json.dumps(figure, allow_nan=False)
+        go.Figure(figure)
+        assert figure["layout"]["meta"]["reading"].endswith(".")
+        assert json.loads(json.dumps(figures.table(one, name), allow_nan=False))["rows"]
+
+
+def test_a_dot_of_the_plane_is_its_head(result: Result) -> None:
+    (trace,) = figures.build(result, "plane")["data"]
+    places, x = decode(trace["customdata"]), decode(trace["x"])
+    assert len(places) == 8, "heads of the first layer have no earlier head"
+    for (layer, head), value in zip(places.tolist(), x.tolist(), strict=True):
+        assert value == pytest.approx(float(result.arrays["qk_best_positivity"][layer, head]))
+
+
+def test_spectra_are_of_the_head_asked_for(result: Result) -> None:
+    assert figures.build(result, "spectra")["layout"]["meta"]["head"] == [1, 5]
+    figure = figures.build(result, "spectra", head="0.3")
+    assert figure["layout"]["meta"]["title"].endswith("0.3")
+    assert len(figure["data"]) == 2, "a head of the first layer has no QK through another"
+    ov = figure["data"][0]
+    radius = np.hypot(decode(ov["x"]), decode(ov["y"]))
+    assert radius.max() == pytest.approx(1, abs=1e-5)
+    row = figures.table(result, "spectra", head="0.3")["rows"][0]
+    assert row[:2] == ["0.3", 0]
+    assert row[2] == pytest.approx(float(result.arrays["ov"][0, 3, 0, 0]), rel=1e-5)
+    for bad in ("2.0", "0.8", "a", "1"):
+        with pytest.raises(Invalid) as refused:
+            figures.build(result, "spectra", head=bad)
+        assert refused.value.code == "no-head"
+
+
+def test_an_estimate_grows_with_the_model_and_too_long_is_refused(model: HeadModel, tmp_path: Path) -> None:
+    params = EIGEN.params()
+    small = EIGEN.estimate(params, model.info, None)
+    large = EIGEN.estimate(params, replace(model.info, n_layers=30, d_model=576, d_vocab=49152), None)
+    assert small.seconds < large.seconds
+    assert small.peak_bytes < large.peak_bytes
+    with pytest.raises(Invalid, match="context of 256"):
+        EIGEN.plan(EIGEN.params.model_validate({"length": 200}), model.info)
