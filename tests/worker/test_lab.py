@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 from headscope.core.arrays import decode, encode
 from headscope.core.patterns import NO_KEY
 from headscope.errors import Invalid, Refused
-from headscope.messages import ContinueIn, GatesIn, HeadAblationIn, LookIn, PatternsIn, TypedArray
+from headscope.messages import (
+    AttributionIn,
+    ContinueIn,
+    GatesIn,
+    HeadAblationIn,
+    LensIn,
+    LookIn,
+    PatternsIn,
+    TypedArray,
+)
 from headscope.worker.lab import patterns as lab_patterns
 from headscope.worker.lab.plan import Plan, admit
 from worker.conftest import Office
@@ -243,6 +252,42 @@ def test_draws_are_those_of_the_seed(office: Office) -> None:
 
     assert draw(1) == draw(1)
     assert draw(1) != draw(2)
+
+
+def test_the_parts_of_a_logit_add_up_to_it(office: Office, precise: transformers.GPT2LMHeadModel) -> None:
+    gates = [[1.0, 0.0, 0.3, 1.0], [0.5, 1.0, 1.0, 0.0], [0.0, 1.0, 0.8, 1.0]]
+    wanted = AttributionIn(model="tiny", text=TEXT, at=5, token=7, against=11, gates=gates)
+    answer = office.client.attribution(wanted)
+    heads = array(answer.heads)
+    assert heads.shape == (3, 4)
+    total = heads.sum() + sum(part.value for part in answer.parts)
+    assert total == pytest.approx(answer.total, abs=1e-4)
+    logp = log_probabilities(precise, [token.id for token in answer.tokens], gates)
+    assert answer.total == pytest.approx(float(logp[5, 7] - logp[5, 11]), abs=1e-4)
+    assert answer.logit == pytest.approx(answer.total, abs=1e-4)
+    assert heads[0, 1] == heads[1, 3] == heads[2, 0] == 0, "a gate at 0 writes nothing"
+    names = [part.name for part in answer.parts]
+    assert names == ["embedding", "mlp.0", "mlp.1", "mlp.2", "biases"]
+    assert answer.parts[1].title == "MLP of layer 0"
+    assert (answer.token.id, answer.against and answer.against.id, answer.at) == (7, 11, 5)
+
+
+def test_the_lens_ends_with_what_the_model_says(office: Office) -> None:
+    gates = muted((1, 1))
+    seen = office.client.lens(LensIn(model="tiny", text=TEXT, at=3, gates=gates))
+    said = office.client.gates(
+        GatesIn(model="tiny", text=TEXT, at=3, gates=gates, answers=[seen.token.id], top=100)
+    )
+    assert [layer.layers for layer in seen.layers] == [0, 1, 2, 3]
+    last = seen.layers[-1]
+    assert (last.rank, last.top[0].id) == (0, seen.token.id)
+    assert last.log_probability == pytest.approx(said.answers[0].after, abs=1e-4)
+    assert last.top_probability == pytest.approx(
+        sorted((row.after for row in said.next), reverse=True)[:5], abs=1e-5
+    )
+    followed = office.client.lens(LensIn(model="tiny", text=TEXT, at=3, gates=gates, token=9))
+    assert followed.layers[-1].rank > 0
+    assert [layer.top for layer in followed.layers] == [layer.top for layer in seen.layers]
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,16 @@ from pydantic import BaseModel
 from headscope.errors import Forbidden, HeadscopeError
 from headscope.jobs.problem import problem_of
 from headscope.messages import (
+    AttributionIn,
+    AttributionOut,
     ContinueIn,
     ContinueOut,
     GatesIn,
     GatesOut,
     HeadAblationIn,
     HeadAblationOut,
+    LensIn,
+    LensOut,
     LookIn,
     LookOut,
     PatternsIn,
@@ -28,8 +32,10 @@ from headscope.store.tasks import load_user_tasks
 from headscope.tasks.catalogue import TaskCatalogue
 from headscope.worker.desk import Desk
 from headscope.worker.lab import ablation as lab_ablation
+from headscope.worker.lab import attribution as lab_attribution
 from headscope.worker.lab import continuation as lab_continuation
 from headscope.worker.lab import gates as lab_gates
+from headscope.worker.lab import lens as lab_lens
 from headscope.worker.lab import look as lab_look
 from headscope.worker.lab import patterns as lab_patterns
 
@@ -84,6 +90,14 @@ def _add_lab(app: FastAPI, desk: Desk) -> None:
     @app.post("/ablation")
     def ablation(wanted: HeadAblationIn) -> HeadAblationOut:
         return desk.answer(wanted, lab_ablation.plan)
+
+    @app.post("/attribution")
+    def attribution(wanted: AttributionIn) -> AttributionOut:
+        return desk.answer(wanted, lab_attribution.plan)
+
+    @app.post("/lens")
+    def lens(wanted: LensIn) -> LensOut:
+        return desk.answer(wanted, lab_lens.plan)
 
 
 def _guard(secret: str):  # type: ignore[no-untyped-def]

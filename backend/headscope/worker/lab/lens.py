@@ -1,0 +1,51 @@
+"""The logit lens: what each layer would predict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from headscope.core.gate_vector import gate_table
+from headscope.core.model import HeadModel
+from headscope.messages import LensIn, LensLayer, LensOut
+from headscope.worker.lab.gates import rank
+from headscope.worker.lab.plan import Plan, gated, pass_bytes
+from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
+
+if TYPE_CHECKING:
+    import torch
+
+TOP: Final = 5
+"""Tokens named for each layer."""
+
+
+def plan(model: HeadModel, prompt: Prompt, wanted: LensIn) -> Plan[LensOut]:
+    """One pass, gated or not. Raises ``Invalid``: bad-gates, unknown-position, unknown-token."""
+    gates = None if wanted.gates is None else gate_table(wanted.gates, model.info)
+    at = prompt.position(wanted.at)
+    followed = None if wanted.token is None else known_token(model, wanted.token)
+
+    def run() -> LensOut:
+        from headscope.core.attribution import lens
+
+        with gated(model, gates):
+            rows = lens(model, prompt.ids, at).log_probabilities.cpu()
+        token = int(rows[-1].argmax()) if followed is None else followed
+        return LensOut(
+            model=model.info.name,
+            at=at,
+            token=vocabulary_token(model, token),
+            layers=[_layer(model, depth, row, token) for depth, row in enumerate(rows)],
+        )
+
+    return Plan(lambda n: pass_bytes(model.info, n, logits=0), run)
+
+
+def _layer(model: HeadModel, depth: int, row: torch.Tensor, token: int) -> LensLayer:
+    top = row.topk(min(TOP, len(row)))
+    return LensLayer(
+        layers=depth,
+        top=[vocabulary_token(model, index) for index in top.indices.tolist()],
+        top_probability=top.values.exp().tolist(),
+        log_probability=float(row[token]),
+        rank=rank(row, token),
+    )
