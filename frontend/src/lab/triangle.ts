@@ -52,6 +52,12 @@ function fromTop(keys: Uint16Array, bytes: Uint8Array, rest: Float32Array, token
   };
 }
 
+/** A head's pattern from its small picture, where that shows every token. */
+export function patternOfThumb(bytes: Uint8Array, head: number, tokens: number): Pattern {
+  const size = triangleSize(tokens);
+  return fromTriangle(bytes.subarray(head * size, (head + 1) * size), tokens);
+}
+
 /** The patterns of a layer's heads. */
 export function readPatterns({ tokens: { length }, triangle, top }: PatternsOut): Pattern[] {
   if (triangle) {

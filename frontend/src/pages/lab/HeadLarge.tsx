@@ -15,16 +15,16 @@ import { scoreText } from "./words";
 interface HeadLargeProps {
   ref: Ref<HTMLElement>;
   look: Look;
-  layer: Resource<Pattern[]>;
+  pattern: Resource<Pattern | null>;
 }
 
 /** The selected head: its pattern large, its scores, and what the repeats lose without it. */
-export function HeadLarge({ ref, look, layer }: HeadLargeProps) {
+export function HeadLarge({ ref, look, pattern }: HeadLargeProps) {
   const { head, view } = useLab();
   return (
     <section ref={ref} className="card head-large" tabIndex={-1} aria-label="Selected head">
       {head ? (
-        <Chosen look={look} layer={layer} head={head} />
+        <Chosen look={look} pattern={pattern} head={head} />
       ) : (
         <>
           <h2>{view.head ? `There is no head ${headName(view.head)}` : "No head selected"}</h2>
@@ -39,7 +39,7 @@ export function HeadLarge({ ref, look, layer }: HeadLargeProps) {
   );
 }
 
-function Chosen({ look, layer, head }: { look: Look; layer: Resource<Pattern[]>; head: Head }) {
+function Chosen({ look, pattern, head }: { look: Look; pattern: Resource<Pattern | null>; head: Head }) {
   const { view, move, gates, setGates, select, readOnly } = useLab();
   const at = indexOf(look, head);
   const n = look.tokens.length;
@@ -77,13 +77,13 @@ function Chosen({ look, layer, head }: { look: Look; layer: Resource<Pattern[]>;
         </span>
       </header>
       <p className="muted">{stripeInWords(look, at)}</p>
-      {layer.error && <ProblemNote error={layer.error} retry={layer.reload} />}
+      {pattern.error && <ProblemNote error={pattern.error} retry={pattern.reload} />}
       <div className="head-body">
         <HeadPattern
           look={look}
           at={at}
           name={headName(head)}
-          pattern={layer.data?.[head.head] ?? null}
+          pattern={pattern.data ?? null}
           sink={view.sink}
           locked={locked}
           onLock={lock}

@@ -3,7 +3,7 @@ import type { Resource } from "../../api/resource";
 import { PointedProvider } from "../../lab/pointed";
 import { useLab } from "../../lab/state";
 import type { Pattern } from "../../lab/triangle";
-import { useLayer } from "../../lab/useLayer";
+import { usePattern } from "../../lab/usePattern";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { NotHereYet } from "../../parts/Remedy";
 import { BatchBar } from "./BatchBar";
@@ -22,7 +22,7 @@ import { TokensCard } from "./TokensCard";
 export function LabBody() {
   const lab = useLab();
   const { look, model, view } = lab;
-  const layer = useLayer(lab);
+  const pattern = usePattern(lab);
   return (
     <div className="page lab">
       <LabTitle />
@@ -32,8 +32,8 @@ export function LabBody() {
       <PointedProvider>
         <div className="columns lab-columns">
           <div className="main-column">
-            <Prompt layer={layer} />
-            <Heads layer={layer} />
+            <Prompt pattern={pattern} />
+            <Heads pattern={pattern} />
           </div>
           <aside className="side-column" aria-label="Gates and what they do">
             <Side />
@@ -44,12 +44,12 @@ export function LabBody() {
   );
 }
 
-interface WithLayer {
-  /** The patterns of the selected head's layer. */
-  layer: Resource<Pattern[]>;
+interface WithPattern {
+  /** The selected head's. */
+  pattern: Resource<Pattern | null>;
 }
 
-function Prompt({ layer }: WithLayer) {
+function Prompt({ pattern }: WithPattern) {
   const { prompt, readOnly, examples, model } = useLab();
   const [editing, setEditing] = useState(false);
   const nothing = prompt.text === null && !prompt.error && !examples.loading && !prompt.stored;
@@ -66,7 +66,7 @@ function Prompt({ layer }: WithLayer) {
           />
         </section>
       ) : (
-        <Tokens layer={layer} />
+        <Tokens pattern={pattern} />
       )}
       {prompt.example && !editing && !readOnly && <Suggestion example={prompt.example} />}
     </>
@@ -79,16 +79,15 @@ function Prompt({ layer }: WithLayer) {
   );
 }
 
-function Tokens({ layer }: WithLayer) {
-  const { look, prompt, model, head } = useLab();
+function Tokens({ pattern }: WithPattern) {
+  const { look, prompt, model } = useLab();
   const error = prompt.error ?? look.error;
   if (error) return <ProblemNote error={error} retry={prompt.error ? prompt.reload : look.reload} />;
   if (!look.data) return model?.ready ? <TokensSkeleton /> : null;
-  const pattern = (head && layer.data?.[head.head]) ?? null;
-  return <TokensCard look={look.data} pattern={pattern} />;
+  return <TokensCard look={look.data} pattern={pattern.data ?? null} />;
 }
 
-function Heads({ layer }: WithLayer) {
+function Heads({ pattern }: WithPattern) {
   const { look, prompt, model } = useLab();
   const large = useRef<HTMLElement>(null);
   const open = () => {
@@ -99,7 +98,7 @@ function Heads({ layer }: WithLayer) {
   return (
     <>
       <HeadsCard look={look.data} onOpen={open} />
-      <HeadLarge ref={large} look={look.data} layer={layer} />
+      <HeadLarge ref={large} look={look.data} pattern={pattern} />
     </>
   );
 }

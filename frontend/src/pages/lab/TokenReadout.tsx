@@ -62,7 +62,8 @@ interface TokenReadoutProps extends Facts {
   head: Head | null;
   pattern: Pattern | null;
   gatesChanged: boolean;
-  onAt: (at: number) => void;
+  /** Null where nothing can be asked. */
+  onAt: ((at: number) => void) | null;
   onClear: () => void;
 }
 
@@ -91,9 +92,11 @@ export function TokenReadout(props: TokenReadoutProps) {
       </div>
       {locked.length > 0 && (
         <p className="token-actions">
-          <button type="button" className="link-button" onClick={() => onAt(locked.at(-1) ?? 0)}>
-            Read the next token after {locked.at(-1)}
-          </button>
+          {onAt && (
+            <button type="button" className="link-button" onClick={() => onAt(locked.at(-1) ?? 0)}>
+              Read the next token after {locked.at(-1)}
+            </button>
+          )}
           <button type="button" className="link-button" onClick={onClear}>
             Let go of {locked.length === 1 ? "it" : `all ${locked.length}`}
           </button>

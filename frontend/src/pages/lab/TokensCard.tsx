@@ -10,7 +10,7 @@ import { TokenReadout } from "./TokenReadout";
 
 /** The prompt as the model reads it: tokens, repeats, surprise before and under the gates. */
 export function TokensCard({ look, pattern }: { look: Look; pattern: Pattern | null }) {
-  const { view, move, gates, gated, head, looking } = useLab();
+  const { view, move, gates, gated, head, looking, readOnly } = useLab();
   const { token } = usePointed();
   const length = look.tokens.length;
   const locked = useMemo(() => view.locked.filter((at) => at < length), [view.locked, length]);
@@ -48,7 +48,7 @@ export function TokensCard({ look, pattern }: { look: Look; pattern: Pattern | n
         head={head}
         pattern={pattern}
         gatesChanged={gatesChanged}
-        onAt={(at) => move({ at: at === length - 1 ? null : at })}
+        onAt={readOnly ? null : (at) => move({ at: at === length - 1 ? null : at })}
         onClear={clear}
       />
     </section>
