@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from headscope.analyses.base import Analysis
+from headscope.analyses.battery.compute import Battery
 from headscope.analyses.chg.compute import CausalHeadGating
 from headscope.analyses.composition.compute import Composition
 from headscope.analyses.eigen.compute import Eigen
 from headscope.analyses.induction.compute import Induction
+from headscope.analyses.sufficiency.compute import Sufficiency
 
 ANALYSES: dict[str, Analysis[Any]] = {
     "chg": CausalHeadGating(),
     "induction": Induction(),
+    "battery": Battery(),
+    "sufficiency": Sufficiency(),
     "eigen": Eigen(),
     "composition": Composition(),
 }

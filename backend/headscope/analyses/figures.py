@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from headscope.analyses.base import Result
+from headscope.analyses.battery import figures as battery
 from headscope.analyses.chg import figures as chg
 from headscope.analyses.columns import Table
 from headscope.analyses.composition import figures as composition
 from headscope.analyses.eigen import figures as eigen
 from headscope.analyses.induction import figures as induction
+from headscope.analyses.sufficiency import figures as sufficiency
 from headscope.errors import Invalid, NotFound
 from headscope.figures.theme import Figure
 from headscope.figures.view import View, view
@@ -25,17 +27,21 @@ Draw = Callable[[Result, View], Figure]
 FIGURES: Mapping[str, Mapping[str, Draw]] = {
     "chg": chg.FIGURES,
     "induction": induction.FIGURES,
+    "battery": battery.FIGURES,
+    "sufficiency": sufficiency.FIGURES,
     "eigen": eigen.FIGURES,
     "composition": composition.FIGURES,
 }
 TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
     "chg": chg.TABLES,
     "induction": induction.TABLES,
+    "battery": battery.TABLES,
+    "sufficiency": sufficiency.TABLES,
     "eigen": eigen.TABLES,
     "composition": composition.TABLES,
 }
 
-WHOLE: Mapping[str, str] = {"chg": "roles", "induction": "heads"}
+WHOLE: Mapping[str, str] = {"chg": "roles", "induction": "heads", "battery": "heads"}
 """The figure whose table is a whole run's CSV, where it isn't the first."""
 
 

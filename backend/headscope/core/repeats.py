@@ -26,6 +26,11 @@ def copies(tokens: Sequence[Token], fold: bool = False, most: int | None = None)
     return before
 
 
+def predictable(before: Sequence[Sequence[int]]) -> list[int]:
+    """Of what ``copies`` gives, the repeats whose predecessor is a repeat too: those induction can predict."""
+    return [i for i in range(1, len(before)) if before[i] and before[i - 1]]
+
+
 def _key(token: Token) -> str | bytes:
     """What tokens have in common that differ in case and outer spaces only."""
     return (token.text or "").casefold().strip() or token.bytes

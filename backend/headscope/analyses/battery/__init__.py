@@ -1,0 +1,1 @@
+"""A battery of prompts: what every head does over all of them, and where it does it most."""

@@ -1,0 +1,101 @@
+"""What a battery draws: a map for each score over all prompts, the strongest heads, the prompts' losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from headscope.analyses.base import Result
+from headscope.analyses.battery import tables
+from headscope.analyses.columns import flat
+from headscope.core.arrays import encode
+from headscope.core.scores import SCORES
+from headscope.figures import bars, curves, head_grid
+from headscope.figures.theme import Figure, titled
+from headscope.figures.view import View
+
+RANKED = 20
+
+
+def score_map(index: int) -> Callable[[Result, View], Figure]:
+    """The map of one score: its mean over the prompts that gave it a value."""
+    score = SCORES[index]
+
+    def draw(result: Result, view: View) -> Figure:
+        values = result.arrays["mean"][index]
+        known = values[np.isfinite(values)]
+        high = max(1.0, float(known.max())) if score.unit and len(known) else 1.0
+        group = result.model.n_heads // result.model.n_kv_heads
+        figure = head_grid.magnitudes(values, view.colours, name=score.name, high=high, group=group)
+        gave = int(result.arrays["count"][index].max())
+        reading = f"{score.reading} Mean over the {gave:,} prompts that gave a value."
+        if not gave:
+            reading = f"{score.reading} No prompt gave a value: nothing repeats in them."
+        return titled(figure, score.title, reading, score=score.name, statistic="mean over prompts")
+
+    return draw
+
+
+def heads(result: Result, view: View) -> Figure:
+    """The strongest induction heads over the prompts."""
+    mean, error = flat(result.arrays["mean"][0]), flat(result.arrays["sd"][0])
+    order = np.argsort(-np.where(np.isfinite(mean), mean, -np.inf), kind="stable")
+    order = order[np.isfinite(mean[order])][:RANKED]
+    places = [divmod(index, result.model.n_heads) for index in order.tolist()]
+    names = [f"{layer}.{head}" for layer, head in places]
+    hover = "Head %{x}: %{y:.3f}<extra></extra>"
+    trace = bars.head_bars(
+        names, mean[order], error[order], view.colours.scale[3], view.colours, "induction", hover
+    )
+    layout = {
+        "height": 280,
+        "bargap": 0.3,
+        "showlegend": False,
+        "xaxis": bars.head_axis(len(names)),
+        "yaxis": {"range": [0, 1], "title": {"text": "induction"}, "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+        "margin": {"l": 52, "r": 16, "t": 14, "b": 56},
+    }
+    reading = (
+        "Mean over prompts; whiskers are one standard deviation over prompts. The table holds all heads, all "
+        "scores, and the prompts where each is strongest."
+    )
+    return titled({"data": [trace], "layout": layout}, "The strongest induction heads", reading)
+
+
+def prompts(result: Result, view: View) -> Figure:
+    """Each prompt's loss on repeats against its loss on tokens seen for the first time."""
+    first, repeat = result.arrays["loss_first"], result.arrays["loss_repeat"]
+    both = np.isfinite(first) & np.isfinite(repeat)
+    hover = "prompt %{customdata}: first %{x:.2f}, repeats %{y:.2f} nats<extra></extra>"
+    dots = curves.dots(first[both], repeat[both], view.colours.scale[3], "prompts", hovertemplate=hover)
+    dots["customdata"] = encode((np.flatnonzero(both) + 1).astype(np.uint32))
+    most = float(np.ceil(max(first[both].max(), repeat[both].max()))) if both.any() else 1.0
+    ends = np.array([0.0, most])
+    even = curves.line(
+        ends, ends, view.colours.muted, "no difference", line={"width": 1, "dash": "dot"}, hoverinfo="skip"
+    )
+    layout = {
+        "height": 320,
+        "showlegend": False,
+        "xaxis": {"range": [0, most], "title": {"text": "loss of tokens seen for the first time, nats"}},
+        "yaxis": {"range": [0, most], "title": {"text": "loss of repeats, nats"}},
+        "margin": {"l": 52, "r": 16, "t": 14, "b": 44},
+    }
+    reading = (
+        f"Each dot is one of the {int(both.sum()):,} prompts with repeats that follow a repeat; below the "
+        "dotted line the repeats are cheaper. The table holds all prompts."
+    )
+    return titled({"data": [even, dots], "layout": layout}, "What repeats cost in each prompt", reading)
+
+
+_MAPS = {score.name: score_map(index) for index, score in enumerate(SCORES)}
+
+FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+    "induction": _MAPS["induction"],
+    "heads": heads,
+    "prompts": prompts,
+    **{name: draw for name, draw in _MAPS.items() if name != "induction"},
+}
+
+TABLES = tables.TABLES
