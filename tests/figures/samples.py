@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from figures import circuit_samples
 from figures.results import model, result
 from headscope.analyses.base import Result
 from headscope.core.scores import SCORES
@@ -50,4 +51,9 @@ def induction(seeds: int = 3, length: int = 6) -> Result:
     )
 
 
-SAMPLES: Mapping[str, Callable[[], Result]] = {"chg": result, "induction": induction}
+SAMPLES: Mapping[str, Callable[[], Result]] = {
+    "chg": result,
+    "induction": induction,
+    "eigen": circuit_samples.eigen,
+    "composition": circuit_samples.composition,
+}
