@@ -47,6 +47,8 @@ class MicroModel:
     values: bool = False
     rows: list[int] | None = None
     ends: frozenset[int] = frozenset()
+    parts: Any = None
+    tail: Any = None
 
     @property
     def device(self) -> torch.device:
