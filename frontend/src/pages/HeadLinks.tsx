@@ -8,7 +8,9 @@ export function HeadLinks({ model, head }: { model: string; head: Head }) {
   return (
     <p className="head-links">
       <Link to={{ page: "lab", ...DEFAULT_LAB, model, head, mute: name }}>Mute it in the prompt lab</Link>
-      <Link to={{ page: "circuits", model, circuits: { ...DEFAULT_CIRCUITS, head } }}>Its circuits</Link>
+      <Link to={{ page: "circuits", model, circuits: { ...DEFAULT_CIRCUITS, head, tab: "head" } }}>
+        Its circuits
+      </Link>
     </p>
   );
 }

@@ -7,9 +7,9 @@ import { ProblemNote } from "../parts/ProblemNote";
 import { useTheme } from "../parts/theme";
 import type { Head } from "../url/view";
 import { HeadMap } from "./HeadMap";
-import { headOf, isGrid } from "./heads";
+import { headOf, isGrid, ringed } from "./heads";
 import { Plot, useWidth } from "./Plot";
-import { painted, usePaints } from "./paint";
+import { colour, painted, usePaints } from "./paint";
 import { loadPlotly } from "./plotly";
 import { TableTwin } from "./TableTwin";
 
@@ -117,7 +117,7 @@ export function Picture({ title, figure, source, controls, selection }: PictureP
         />
       )}
       {data && !asTable && !isGrid(data) && (
-        <Drawing figure={data} label={name} onFigure={setDrawn} onSelect={selection?.onSelect} />
+        <Drawing figure={data} label={name} onFigure={setDrawn} selection={selection} />
       )}
       {data?.layout.meta?.reading && <p className="caption">{data.layout.meta.reading}</p>}
     </section>
@@ -128,11 +128,11 @@ interface DrawingProps {
   figure: Figure;
   label: string;
   onFigure: (figure: Figure) => void;
-  onSelect?: ((head: Head | null) => void) | undefined;
+  selection?: Selection | undefined;
 }
 
 /** A figure in the page's theme and width. */
-function Drawing({ figure, label, onFigure, onSelect }: DrawingProps) {
+function Drawing({ figure, label, onFigure, selection }: DrawingProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const paints = usePaints();
@@ -144,6 +144,11 @@ function Drawing({ figure, label, onFigure, onSelect }: DrawingProps) {
     const { data, layout } = painted(figure, theme, paints);
     return { data, layout: { ...layout, width: Math.min(width, most), height } };
   }, [figure, theme, paints, width, height, most]);
+  const head = selection?.head ?? null;
+  const shown = useMemo(
+    () => ready && paints && ringed(ready, head, colour(paints, theme, "ink")),
+    [ready, paints, theme, head],
+  );
   return (
     <div
       ref={box}
@@ -151,13 +156,13 @@ function Drawing({ figure, label, onFigure, onSelect }: DrawingProps) {
       aria-label={`${label}. The Table button shows the same as numbers.`}
       style={{ minHeight: height }}
     >
-      {ready && (
+      {ready && shown && (
         <Plot
-          figure={ready}
+          figure={shown}
           onDrawn={() => onFigure(ready)}
           onClick={(event) => {
             const head = headOf(event.points[0], figure);
-            if (head) onSelect?.(head);
+            if (head) selection?.onSelect(head);
           }}
         />
       )}

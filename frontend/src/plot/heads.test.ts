@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Figure } from "../api/types";
-import { cellValues, headOf, isGrid } from "./heads";
+import { cellValues, headOf, isGrid, ringed } from "./heads";
 
 const NaN_ = Number.NaN;
 // Two layers of two heads, one number each: rows and columns of gaps between.
@@ -34,8 +34,35 @@ describe("a point of a drawing", () => {
     expect(headOf({ ...point, customdata: new Int16Array([1, 5]) }, scatter)).toEqual({ layer: 1, head: 5 });
     expect(headOf({ ...point, text: "17.4" }, scatter)).toEqual({ layer: 17, head: 4 });
     expect(headOf({ ...point, customdata: [0.5, 1], text: "0.52 nats" }, scatter)).toBeNull();
+    expect(headOf({ ...point, x: "1.5", y: 0.9 }, scatter)).toEqual({ layer: 1, head: 5 });
+    expect(headOf({ ...point, x: "K ← 0.3", y: 0.9 }, scatter)).toEqual({ layer: 0, head: 3 });
+    expect(headOf({ ...point, x: 1.5, y: 0.9 }, scatter)).toBeNull();
     expect(headOf(point, scatter)).toBeNull();
     expect(headOf(undefined, scatter)).toBeNull();
+  });
+
+  it("of the head in hand gets a ring", () => {
+    const dots = (customdata: unknown): Figure => ({
+      data: [{ type: "scatter", x: [0.1, 0.2], y: [0.3, 0.4], customdata }],
+      layout: {},
+    });
+    const typed = {
+      dtype: "u2",
+      shape: "2, 2",
+      bdata: btoa("\u0000\u0000\u0001\u0000\u0001\u0000\u0005\u0000"),
+    };
+    for (const figure of [
+      dots([
+        [0, 1],
+        [1, 5],
+      ]),
+      dots(typed),
+    ]) {
+      const ring = ringed(figure, { layer: 1, head: 5 }, "#000000").data[1];
+      expect([ring?.x, ring?.y]).toEqual([[0.2], [0.4]]);
+      expect(ringed(figure, { layer: 3, head: 5 }, "#000000").data).toHaveLength(1);
+      expect(ringed(figure, null, "#000000")).toBe(figure);
+    }
   });
 
   it("has a value where its head has one", () => {

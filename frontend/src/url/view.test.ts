@@ -55,13 +55,16 @@ const places: fc.Arbitrary<Place> = fc.oneof(
   fc.record({
     page: fc.constant("circuits" as const),
     model: maybe,
-    circuits: fc.record({
-      head: fc.option(heads),
-      weights: maybe,
-      composition: fc.constantFrom(...COMPOSITIONS),
-      least: fc.option(fc.integer({ min: 1, max: 10_000 }).map((n) => n / 1000)),
-      token: fc.option(fc.integer({ min: 0, max: 9_999_999 })),
-    }),
+    circuits: fc
+      .record({
+        head: fc.option(heads),
+        weights: maybe,
+        tab: fc.constantFrom("heads" as const, "head" as const),
+        composition: fc.constantFrom(...COMPOSITIONS),
+        threshold: fc.integer({ min: 1, max: 100 }).map((n) => n / 100),
+        token: fc.option(fc.integer({ min: 0, max: 9_999_999 })),
+      })
+      .map((view) => ({ ...view, tab: view.head === null ? ("heads" as const) : view.tab })),
   }),
   fc.record({ page: fc.constant("tasks" as const) }),
   fc.record({

@@ -54,18 +54,21 @@ export interface CircuitsView {
   head: Head | null;
   /** The weight processing that is shown; two are never mixed. Null: whichever there is. */
   weights: string | null;
+  /** All heads, or what is known of the one in hand. */
+  tab: "heads" | "head";
   composition: Composition;
-  /** The graph draws edges of at least this strength, above 0, three decimals; null: the strongest few. */
-  least: number | null;
-  /** The token whose row of the tables is shown. */
+  /** The graph draws pairs of at least this share of the strongest, above 0 and up to 1, two decimals. */
+  threshold: number;
+  /** The token whose cells of the head's tables are shown; null: the strongest of all. */
   token: number | null;
 }
 
 export const DEFAULT_CIRCUITS: CircuitsView = {
   head: null,
   weights: null,
+  tab: "heads",
   composition: "k",
-  least: null,
+  threshold: 0.5,
   token: null,
 };
 
@@ -124,13 +127,14 @@ export function viewParameters(view: View): Record<string, string> {
 }
 
 function parseCircuits(search: URLSearchParams): CircuitsView {
-  const least = Number(search.get("least") ?? Number.NaN);
   const token = search.get("token") ?? "";
+  const head = parseHead(search.get("head"));
   return {
-    head: parseHead(search.get("head")),
+    head,
     weights: search.get("weights") || null,
+    tab: head !== null && search.get("tab") === "head" ? "head" : "heads",
     composition: oneOf(COMPOSITIONS, search.get("composition"), DEFAULT_CIRCUITS.composition),
-    least: least >= 0.0005 && least <= 10 ? Math.round(least * 1000) / 1000 : null,
+    threshold: parseThreshold(search.get("threshold")),
     token: /^\d{1,7}$/.test(token) ? Number(token) : null,
   };
 }
@@ -139,8 +143,9 @@ function circuitsParameters(view: CircuitsView): Record<string, string | null> {
   return {
     head: view.head && headName(view.head),
     weights: view.weights,
+    tab: view.tab === "head" ? view.tab : null,
     composition: view.composition === DEFAULT_CIRCUITS.composition ? null : view.composition,
-    least: view.least === null ? null : String(view.least),
+    threshold: view.threshold === DEFAULT_CIRCUITS.threshold ? null : view.threshold.toFixed(2),
     token: view.token === null ? null : String(view.token),
   };
 }
