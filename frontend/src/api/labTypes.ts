@@ -28,19 +28,6 @@ export type GateVector = Schemas["GateVectorOut"];
 export type Tokenized = Schemas["TokenizeOut"];
 
 /** What a share of a lab view keeps: the server asks a worker once more, and keeps what it says. */
-export interface LabShareRequest extends LabAsk {
-  fold: boolean;
-  weighted: boolean;
-  gates: GateRows;
-  at: number | null;
-  answers: number[];
-}
-
+export type LabShareRequest = Pick<Schemas["LabShareIn"], "model" | "gates"> & Partial<Schemas["LabShareIn"]>;
 /** A lab view as a share keeps it: nothing of it needs a worker. */
-export interface SharedLab {
-  model: string;
-  text: string;
-  look: LookOut;
-  gates: GatesOut;
-  gate_values: TypedArray;
-}
+export type SharedLab = Schemas["SharedLab"];

@@ -1,5 +1,5 @@
 // Names for the generated types; the shapes themselves come from the server's OpenAPI alone.
-import type { LabShareRequest, SharedLab } from "./labTypes";
+import type { LabShareRequest } from "./labTypes";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -19,11 +19,11 @@ export type Attempt = Schemas["AttemptOut"];
 export type Run = Schemas["RunOut"];
 export type Runs = Schemas["RunsOut"];
 export type RunStatus = Run["status"];
-export type ShareRequest = Pick<Schemas["ShareIn"], "run_ids"> &
-  Partial<Schemas["ShareIn"]> & { lab?: LabShareRequest | null };
+/** Runs to share, or a view of the lab. */
+export type ShareRequest = Partial<Omit<Schemas["ShareIn"], "lab">> & { lab?: LabShareRequest | null };
 export type Share = Schemas["ShareOut"];
 /** A share with the runs it opens, or the view of the lab. */
-export type Shared = Schemas["SharedOut"] & { lab?: SharedLab | null };
+export type Shared = Schemas["SharedOut"];
 export type Health = Schemas["HealthOut"];
 export type Worker = Schemas["WorkerOut"];
 
@@ -46,6 +46,13 @@ export interface ChgResult {
   g_zero: TypedArray;
   g_plus: TypedArray;
   g_minus: TypedArray;
+  values: Record<string, unknown>;
+}
+
+/** What a result says beside its arrays. */
+export interface ResultValues {
+  analysis: string;
+  params: Record<string, unknown>;
   values: Record<string, unknown>;
 }
 

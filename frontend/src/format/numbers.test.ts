@@ -6,6 +6,7 @@ import {
   measured,
   number,
   percent,
+  percentChange,
   plural,
   progress,
   share,
@@ -36,6 +37,14 @@ describe("numbers", () => {
     [0.00001, "< 0.01 %"],
     [undefined, "–"],
   ])("writes the share %s as %s", (value, text) => expect(plain(percent(value))).toBe(text));
+
+  it.each([
+    [0.9832, 0.0549, "98.3 → 5.5 %"],
+    [0, 0.0004, "0.0 → <0.1 %"],
+    [null, 1, "– → 100.0 %"],
+  ])("writes the change from %s to %s as %s", (before, after, text) =>
+    expect(plain(percentChange(before, after))).toBe(text),
+  );
 
   it("keeps the zeros of what was measured", () => {
     expect([0.99, 1, 0.0333, 0, 12.34, -0.5, 123.4].map(measured)).toEqual([

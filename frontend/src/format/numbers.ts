@@ -46,6 +46,15 @@ export function percent(value: Maybe): string {
   return `${measured(hundred)}${NARROW}%`;
 }
 
+/** Two shares as percent with one decimal, before and after: "98.3 → 5.5 %". What is small but not nothing is "<0.1". */
+export function percentChange(before: Maybe, after: Maybe): string {
+  const short = (value: Maybe): string => {
+    if (!known(value)) return NOTHING;
+    return value > 0 && value < 0.0005 ? "<0.1" : (value * 100).toFixed(1);
+  };
+  return `${short(before)} → ${short(after)}${NARROW}%`;
+}
+
 /** How far something is, in whole percent. */
 export function progress(fraction: number): string {
   return `${Math.floor(fraction * 100)}${NARROW}%`;

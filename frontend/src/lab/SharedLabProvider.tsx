@@ -1,16 +1,39 @@
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { SharedLab } from "../api/labTypes";
 import type { Resource } from "../api/resource";
+import type { Model } from "../api/types";
 import { decode } from "../plot/arrays";
 import { DEFAULT_LAB, type LabView, parseLab } from "../url/lab";
 import { has } from "./gates";
-import { readLook } from "./look";
+import { type Look, readLook } from "./look";
 import { type Lab, LabContext } from "./state";
 
 const NOTHING_TO_UNDO = { canUndo: false, canRedo: false, undo: () => {}, redo: () => {} };
 
 function settled<T>(data: T): Resource<T> {
   return { data, error: undefined, loading: false, reload: () => {} };
+}
+
+/** The model as far as a share knows it. */
+function modelOf({ model, model_title, revision }: SharedLab, look: Look): Model {
+  const unknown = { architecture: null, d_model: null, d_vocab: null, n_params: null, bytes_on_disk: null };
+  return {
+    ...unknown,
+    name: model,
+    title: model_title,
+    source: "folder",
+    ready: true,
+    remedy: null,
+    summary: "",
+    licence: "",
+    revision,
+    n_layers: look.layers,
+    n_heads: look.heads,
+    n_kv_heads: look.n_kv_heads,
+    n_ctx: look.n_ctx,
+    card: null,
+    resident_on: [],
+  };
 }
 
 interface SharedLabProviderProps {
@@ -32,11 +55,12 @@ export function SharedLabProvider({ shared, view: kept, children }: SharedLabPro
   }));
   const move = useCallback<Lab["move"]>((change) => setView((last) => ({ ...last, ...change })), []);
   const sizes = useMemo(() => ({ layers: look.layers, heads: look.heads }), [look]);
+  const model = useMemo(() => modelOf(shared, look), [shared, look]);
   const lab: Lab = {
     view: { ...DEFAULT_LAB, ...view },
     move,
     models: [],
-    model: undefined,
+    model,
     sizes,
     examples: settled([]),
     prompt: { text: shared.text, stored: null, example: null, error: undefined, reload: () => {} },

@@ -39,8 +39,8 @@ const EXPIRY: [string, number | null][] = [
 ];
 
 /** What is kept under the link. */
-function asked(subject: Subject): Pick<ShareRequest, "run_ids" | "view" | "path" | "lab"> {
-  if (subject.kind === "lab") return { run_ids: [], lab: subject.lab, view: subject.view, path: "/lab" };
+function asked(subject: Subject): ShareRequest {
+  if (subject.kind === "lab") return { lab: subject.lab, view: subject.view, path: "/lab" };
   return { run_ids: [subject.run.id], view: viewParameters(subject.view), path: subject.path };
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "react";
 import { labApi } from "../../api/lab";
-import type { AttributionOut } from "../../api/labTypes";
+import type { AttributionOut, GatesOut } from "../../api/labTypes";
 import { measured, number } from "../../format/numbers";
 import { changed, headAt, indexOf, type Sizes, toRows } from "../../lab/gates";
 import { useLab } from "../../lab/state";
@@ -36,18 +36,24 @@ export function Attribution() {
   );
 }
 
+/** The most likely next token of the model as it is: it stays the same while gates move. */
+function likeliest(out: GatesOut | undefined): number | undefined {
+  return out?.next.reduce((best, row) => (row.before > best.before ? row : best)).token.id;
+}
+
 /** What is asked: the followed tokens, else the likeliest; of the gated model where gates are changed. */
 export function useTargeted(): { ask: Question | null; gated: boolean } {
-  const { ask, gates, sizes, view, at } = useLab();
-  const [token, against] = view.answers;
+  const { ask, gates, sizes, view, at, gated: live } = useLab();
+  const [first, against] = view.answers;
+  const token = first ?? likeliest(live.data);
   const gated = changed(gates).length > 0;
   const question = useMemo<Question | null>(
     () =>
-      ask && sizes
+      ask && sizes && token !== undefined
         ? {
             ...ask,
             at,
-            token: token ?? null,
+            token,
             against: against ?? null,
             gates: gated ? toRows(gates, sizes) : null,
           }

@@ -18,7 +18,7 @@ export function useLate(busy: boolean, after = 150): boolean {
 export function Late({ busy, children }: { busy: boolean; children: ReactNode }) {
   const late = useLate(busy);
   return (
-    <div className={late ? "late" : undefined} aria-busy={busy}>
+    <div className={late ? "answered late" : "answered"} aria-busy={busy}>
       {children}
     </div>
   );

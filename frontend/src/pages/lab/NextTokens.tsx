@@ -1,6 +1,6 @@
 import type { CSSProperties } from "react";
 import type { GatesOut, NextToken } from "../../api/labTypes";
-import { number, percent } from "../../format/numbers";
+import { number, percentChange } from "../../format/numbers";
 import { gatesInWords } from "../../lab/board";
 import { useLab } from "../../lab/state";
 import { ProblemNote } from "../../parts/ProblemNote";
@@ -47,7 +47,7 @@ function Where({ out }: { out: GatesOut }) {
       {real && (
         <>
           {" "}
-          really comes <TokenView token={real} />: {percent(exp(before))} → {percent(exp(after))}{" "}
+          really comes <TokenView token={real} />: {percentChange(exp(before), exp(after))}{" "}
         </>
       )}
       <button type="button" className="link-button" onClick={() => move({ at: null })}>
@@ -119,9 +119,7 @@ function Bar({ row, most, followed, onFollow }: BarProps) {
         <i className="before" style={width(before)} />
         <i className="after" style={width(after)} />
       </span>
-      <span className="next-percent">
-        {percent(before)} → {percent(after)}
-      </span>
+      <span className="next-percent">{percentChange(before, after)}</span>
     </li>
   );
 }
