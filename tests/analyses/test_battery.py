@@ -1,0 +1,275 @@
+"""A battery of prompts: an independent float64's means, blocks joined, cancelled and gone on with."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headscope.analyses import figures
+from headscope.analyses.base import Arrays, Context, Progress, Result
+from headscope.analyses.battery.compute import Battery
+from headscope.analyses.battery.plan import plan
+from headscope.analyses.battery.schema import BatteryParams
+from headscope.analyses.battery.tally import Tally
+from headscope.analyses.export import export
+from headscope.core.gate_vector import gate_vector
+from headscope.errors import Cancelled, Invalid
+from headscope.tasks.prompts import PromptSet, prompt_set
+from micro.model import MicroModel, random_model
+from micro.words import word_tokenizer
+
+BATTERY = Battery()
+TEXTS = ("w1 w2 w3 w1 w2", "w4 w5 w6", "w7 w7 w7 w8 w7 w8", "w9", "w3 w4 w3 w4 w3 w4 w5")
+PARAMS = BatteryParams(prompts="some")
+
+
+def tiny() -> MicroModel:
+    model = random_model(vocab=16)
+    model.tokenizer = word_tokenizer()
+    return model
+
+
+def inputs(*texts: str) -> Mapping[str, Any]:
+    return {"prompts": prompt_set(texts or TEXTS, "five")}
+
+
+def run(
+    model: MicroModel,
+    params: BatteryParams,
+    given: Mapping[str, Any],
+    done: dict[str, Arrays] | None = None,
+    **more: Any,
+) -> Result:
+    """As the engine does it: pieces that are there already are not computed again."""
+    kept = {} if done is None else done
+    for piece in BATTERY.plan(params, model.info, given):
+        if piece.key not in kept:
+            context = Context(model, None, {key: kept[key] for key in piece.needs}, inputs=given, **more)
+            kept[piece.key] = BATTERY.compute(piece, params, context)
+    return BATTERY.assemble(params, model.info, None, kept)
+
+
+def alone(model: MicroModel, text: str) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """One prompt's patterns [layer, head, query, key], losses and ids in float64."""
+    ids = model.tokenizer.encode(text)
+    found: list[np.ndarray] = []
+    with model.reading(lambda _, pattern, __: found.append(pattern[0].numpy())):
+        logits = model.logits(torch.tensor([ids]))[0].numpy()
+    log = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    loss = np.array([np.nan, *(-log[i - 1, ids[i]] for i in range(1, len(ids)))])
+    return np.stack(found), loss, ids
+
+
+def by_hand(pattern: np.ndarray, ids: list[int]) -> list[float]:
+    """One head's scores on one prompt, by loops; token 0 of the row is BOS and never repeats."""
+    before = [[p for p in range(1, i) if ids[p] == ids[i]] if i else [] for i in range(len(ids))]
+    repeats = [i for i, earlier in enumerate(before) if earlier]
+    after = [i for i in repeats if before[i][-1] + 1 < i]
+    followed = [i for i in repeats if before[i][0] + 1 < i]
+    rest = range(1, len(ids))
+    rows = [
+        [pattern[i, before[i][-1] + 1] for i in after],
+        [sum(pattern[i, p + 1] for p in before[i] if p + 1 < i) for i in followed],
+        [sum(pattern[i, p] for p in before[i]) for i in repeats],
+        [pattern[i, i - 1] for i in rest],
+        [pattern[i, i] for i in rest],
+        [pattern[i, 0] for i in rest],
+        [-sum(a * np.log(a) for a in pattern[i] if a > 0) for i in rest],
+    ]
+    return [float(np.mean(row)) if row else np.nan for row in rows]
+
+
+def test_means_spreads_counts_and_strongest_prompts_are_an_independent_float64s() -> None:
+    model = tiny()
+    result = run(model, PARAMS, inputs())
+    seen = [alone(tiny(), text) for text in TEXTS]
+    values = np.array([[[by_hand(p, ids) for p in layer] for layer in patterns] for patterns, _, ids in seen])
+    values = values.transpose(0, 3, 1, 2)  # prompt, score, layer, head
+    known = np.isfinite(values)
+    assert (known.sum(axis=0) < len(TEXTS)).any()
+    np.testing.assert_array_equal(result.arrays["count"], known.sum(axis=0))
+    np.testing.assert_allclose(result.arrays["mean"], np.nanmean(values, axis=0), atol=1e-5)
+    np.testing.assert_allclose(result.arrays["sd"], np.nanstd(values, axis=0, ddof=1), atol=1e-5)
+    for place in np.ndindex(values.shape[1:]):
+        column = np.where(known[(slice(None), *place)], values[(slice(None), *place)], -np.inf)
+        for rank, row in enumerate(result.arrays["top"][place]):
+            if row < 0:
+                assert known[(slice(None), *place)].sum() <= rank
+                assert np.isnan(result.arrays["top_value"][place][rank])
+            else:
+                assert column[row] == pytest.approx(np.sort(column)[::-1][rank], abs=1e-5)
+    for row, (_, loss, ids) in enumerate(seen):
+        assert result.arrays["n_tokens"][row] == len(ids)
+        np.testing.assert_allclose(result.arrays["loss"][row], np.nanmean(loss), rtol=1e-5)
+    assert result.arrays["n_repeats"].tolist() == [2, 0, 4, 0, 4]
+    (_, loss, _) = seen[0]
+    assert result.arrays["loss_repeat"][0] == pytest.approx(loss[5], rel=1e-5)
+    assert result.arrays["loss_first"][0] == pytest.approx(loss[1:4].mean(), rel=1e-5)
+    assert np.isnan(result.arrays["loss_repeat"][1])
+
+
+def test_prompts_together_are_as_alone() -> None:
+    whole = run(tiny(), PARAMS, inputs())
+    for row, text in enumerate(TEXTS):
+        one = run(tiny(), PARAMS, inputs(text))
+        for name in ("loss", "loss_first", "loss_repeat", "n_tokens", "n_repeats"):
+            np.testing.assert_allclose(whole.arrays[name][row], one.arrays[name][0], rtol=1e-6)
+
+
+def test_a_cancelled_run_goes_on_where_it_was_and_ends_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run(tiny(), PARAMS, inputs())
+    monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 1.0)
+    model, done, asked = tiny(), dict[str, Arrays](), 0
+
+    def checkpoint() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 8:
+            raise Cancelled("Stopped.", "Start it again.")
+
+    with pytest.raises(Cancelled):
+        run(model, PARAMS, inputs(), done, checkpoint=checkpoint)
+    assert list(done) == ["lengths", "prompts/0-0", "prompts/1-1"]
+    passes = len(model.seen)
+    again = run(model, PARAMS, inputs(), done)
+    assert len(model.seen) - passes == 3
+    assert len(done) == 6
+    for name, array in whole.arrays.items():
+        np.testing.assert_allclose(again.arrays[name], array, rtol=1e-5, atol=1e-6)
+
+
+def test_pieces_are_of_bounded_work_and_cover_every_prompt_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tiny().info
+    texts = [f"w{number % 9} " * (1 + number % 12) for number in range(1200)]
+    works = plan(texts, info)[1:]
+    assert [index for work in works for index in work.prompts] == list(range(1200))
+    assert max(len(work.prompts) for work in works) == 500
+    one = works[0].piece.weight
+    monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", one / 10)
+    cut = plan(texts, info)[1:]
+    assert len(cut) > 20
+    assert all(work.piece.weight <= one / 10 for work in cut)
+
+
+def test_long_prompts_are_refused_with_their_numbers_or_skipped_and_listed() -> None:
+    given = inputs("w1 w2", " ".join(["w3"] * 20), "w4", " ".join(["w5"] * 30))
+    model = tiny()
+    message = (
+        r"2 prompts longer than the 16 tokens of micro's context: number 2 \(21 tokens\), 4 \(31 tokens\)"
+    )
+    with pytest.raises(Invalid, match=message) as refused:
+        BATTERY.estimate(PARAMS, model.info, None, tokenizer=model.tokenizer, inputs=given)
+    assert refused.value.code == "too-long"
+    with pytest.raises(Invalid, match=message):
+        run(model, PARAMS, given)
+    assert model.seen == []
+    params = BatteryParams(prompts="some", too_long="skip")
+    BATTERY.estimate(params, model.info, None, tokenizer=model.tokenizer, inputs=given)
+    result = run(model, params, given)
+    assert result.arrays["skipped"].tolist() == [0, 1, 0, 1]
+    assert "2 of 4 prompts" in " ".join(result.values["notes"])
+    assert "skipped: 2, 4" in " ".join(result.values["notes"])
+    assert np.isnan(result.arrays["loss"][[1, 3]]).all()
+    assert result.arrays["count"][3].max() == 2
+    assert BATTERY.headline(result)["prompts"] == 2
+
+
+def test_a_batch_of_only_long_prompts_can_not_be_skipped() -> None:
+    with pytest.raises(Invalid, match="1 prompt longer"):
+        run(tiny(), BatteryParams(prompts="some", too_long="skip"), inputs(" ".join(["w3"] * 20)))
+
+
+def test_without_prompts_it_says_where_to_get_them() -> None:
+    for ask in (
+        lambda: BATTERY.plan(BatteryParams(), tiny().info, {}),
+        lambda: BATTERY.estimate(BatteryParams(), tiny().info, None, inputs={}),
+    ):
+        with pytest.raises(Invalid, match="needs prompts") as refused:
+            ask()
+        assert "headscope prompts" in refused.value.remedy
+
+
+def test_a_prompt_without_tokens_is_named() -> None:
+    model = tiny()
+    model.tokenizer = word_tokenizer(bos=None)
+    result = run(model, PARAMS, inputs("w1", "w2 w2"))
+    assert np.isnan(result.arrays["loss"][0])
+    assert result.arrays["n_tokens"].tolist() == [1, 2]
+
+
+def test_gates_are_measured_through() -> None:
+    model = tiny()
+    gates = np.ones((2, 3), np.float32)
+    gates[0] = 0
+    vector = gate_vector("no first layer", model.info, gates)
+    given = {**inputs(), "gates": vector}
+    gated = run(model, BatteryParams(prompts="some", gates=vector.id), given)
+    plain = run(tiny(), PARAMS, inputs())
+    np.testing.assert_allclose(gated.arrays["mean"][:, 0], plain.arrays["mean"][:, 0], atol=1e-6)
+    assert not np.allclose(gated.arrays["mean"][:, 1], plain.arrays["mean"][:, 1], atol=1e-3)
+    assert vector.id in " ".join(gated.values["notes"])
+
+
+def test_progress_counts_prompts() -> None:
+    reports: list[Progress] = []
+    run(tiny(), PARAMS, inputs(), report=reports.append)
+    assert (reports[-1].step, reports[-1].steps, reports[-1].fraction) == (5, 5, 1.0)
+
+
+def test_csv_of_heads_and_of_prompts() -> None:
+    result = run(tiny(), PARAMS, inputs())
+    heads = list(csv.DictReader(io.StringIO(export(result, "csv").content.decode())))
+    assert len(heads) == 2 * 3
+    assert {"induction_mean", "entropy_sd", "prefix_count", "sink_top3", "sink_top3_value"} <= set(heads[0])
+    best = [float(row["induction_mean"]) for row in heads]
+    assert best == sorted(best, reverse=True)
+    layer, head = int(heads[0]["layer"]), int(heads[0]["head"])
+    assert int(heads[0]["induction_top1"]) == result.arrays["top"][0, layer, head, 0] + 1
+    prompts = list(csv.DictReader(io.StringIO(export(result, "csv", figure="prompts").content.decode())))
+    assert [row["prompt"] for row in prompts] == ["1", "2", "3", "4", "5"]
+    assert prompts[1]["loss_repeat"] == ""
+    assert export(result, "html").content
+    assert [column["name"] for column in figures.table(result, "sink")["columns"]][3:6] == [
+        "mean",
+        "sd",
+        "count",
+    ]
+
+
+def blocks(values: np.ndarray, cuts: list[int]) -> Iterator[Tally]:
+    edges = [0, *sorted(cuts), len(values)]
+    for start, stop in pairwise(edges):
+        if stop > start:
+            yield Tally.of(values[start:stop], start)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 999), n=st.integers(2, 12), cuts=st.lists(st.integers(1, 11), max_size=4))
+def test_blocks_joined_equal_all_at_once(seed: int, n: int, cuts: list[int]) -> None:
+    draw = np.random.default_rng(seed)
+    values = draw.normal(size=(n, 2, 1, 3))
+    values[draw.random(values.shape) < 0.3] = np.nan
+    whole = Tally.of(values, 0)
+    joined = Tally.joined(blocks(values, [cut for cut in cuts if cut < n]))
+    np.testing.assert_array_equal(joined.count, whole.count)
+    np.testing.assert_array_equal(joined.top, whole.top)
+    np.testing.assert_array_equal(joined.top_value, whole.top_value)
+    np.testing.assert_allclose(joined.means(), whole.means(), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(joined.spread(), whole.spread(), rtol=1e-9, atol=1e-12)
+
+
+def test_an_estimate_grows_with_the_prompts() -> None:
+    info = tiny().info
+    few = BATTERY.estimate(PARAMS, info, None, inputs=inputs())
+    many = BATTERY.estimate(PARAMS, info, None, inputs={"prompts": PromptSet("x", "", TEXTS * 1000)})
+    assert many.seconds > few.seconds
+    assert "5,000 prompts" in many.basis

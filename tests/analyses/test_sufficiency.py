@@ -1,0 +1,198 @@
+"""The fewest heads that keep a task: planted truth, the ends, the bisection, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headscope.analyses import figures
+from headscope.analyses.base import Arrays, Context, Input, Result
+from headscope.analyses.export import export
+from headscope.analyses.sufficiency.compute import Sufficiency
+from headscope.analyses.sufficiency.curve import bisect, random_order
+from headscope.analyses.sufficiency.plan import plan
+from headscope.analyses.sufficiency.schema import SufficiencyParams, facilitation, grid
+from headscope.core.evaluation import evaluate
+from headscope.errors import Invalid
+from micro.planted import HARMFUL, NEEDED, REDUNDANT, PlantedTask, planted_model
+
+SUFFICIENCY = Sufficiency()
+TASK = PlantedTask()
+PARAMS = SufficiencyParams(run="earlier", n_test=12, orders=2, points=4)
+
+
+def gating(needed: Mapping[tuple[int, int], float] | None = None, seeds: int = 2) -> Result:
+    """A gating run that found the planted roles."""
+    scores = needed or {**dict.fromkeys(NEEDED, 0.99), REDUNDANT[0]: 0.6, REDUNDANT[1]: 0.5, HARMFUL[0]: 0.0}
+    g_minus = np.full((seeds, 2, 4), 0.02, np.float32)
+    for (layer, head), value in scores.items():
+        g_minus[:, layer, head] = value
+    arrays = {"g_minus": g_minus, "g_plus": np.ones_like(g_minus), "g_zero": g_minus}
+    return Result(
+        "chg",
+        1,
+        {"split_seed": 0, "shots": None},
+        planted_model().info,
+        {"name": TASK.name, "content_hash": TASK.content_hash},
+        tuple(range(seeds)),
+        arrays,
+    )
+
+
+def run(
+    params: SufficiencyParams = PARAMS, earlier: Result | None = None
+) -> tuple[Result, dict[str, Arrays]]:
+    model, given = planted_model(), {"run": earlier or gating()}
+    done: dict[str, Arrays] = {}
+    for piece in SUFFICIENCY.plan(params, model.info, given):
+        context = Context(model, TASK, {key: done[key] for key in piece.needs}, inputs=given)
+        done[piece.key] = SUFFICIENCY.compute(piece, params, context)
+    return SUFFICIENCY.assemble(params, model.info, TASK, done), done
+
+
+def scored(gates: np.ndarray) -> float:
+    examples = TASK.examples(None, "test", limit=12)
+    wide = torch.from_numpy(gates.astype(np.float64))[None]
+    return evaluate(planted_model(), examples, wide).log_probability.item()
+
+
+def test_the_planted_circuit_is_sufficient_and_one_head_less_is_not() -> None:
+    result, _ = run()
+    assert result.values["fewest"] == 3
+    open_heads = {tuple(place) for place in np.argwhere(result.arrays["subset"] > 0).tolist()}
+    assert open_heads == {*NEEDED, REDUNDANT[0]}
+    ends = (scored(np.zeros((2, 4))), scored(np.ones((2, 4))))
+    kept = [
+        (scored(gates) - ends[0]) / (ends[1] - ends[0]) for gates in (result.arrays["subset"], _less(result))
+    ]
+    assert kept[0] >= 0.95 > kept[1]
+    assert result.values["kept"] == pytest.approx(kept[0], rel=1e-6)
+
+
+def _less(result: Result) -> np.ndarray:
+    gates = result.arrays["subset"].copy()
+    layer, head = result.arrays["order"][result.values["fewest"] - 1]
+    gates[layer, head] = 0
+    return gates
+
+
+def test_every_point_is_an_evaluation_of_the_same_gates() -> None:
+    result, _ = run()
+    order = result.arrays["order"].astype(int)
+    for k, logp in zip(result.arrays["open_heads"], result.arrays["log_probability"], strict=True):
+        gates = np.zeros((2, 4))
+        gates[tuple(order[:k].T)] = 1
+        assert logp == pytest.approx(scored(gates), rel=1e-5)
+    assert result.arrays["kept"][[0, -1]].tolist() == [0, 1]
+    assert result.values["log_probability_open"] == pytest.approx(scored(np.ones((2, 4))), rel=1e-6)
+    for seed in range(2):
+        shuffled = random_order(seed, 8)
+        for k, logp in zip(
+            result.arrays["random_open_heads"], result.arrays["random_log_probability"][seed], strict=True
+        ):
+            gates = np.zeros(8)
+            gates[shuffled[:k]] = 1
+            assert logp == pytest.approx(scored(gates.reshape(2, 4)), rel=1e-5)
+
+
+def test_the_order_is_the_mean_over_seeds_that_have_a_fit() -> None:
+    earlier = gating(seeds=3)
+    arrays = {name: array.copy() for name, array in earlier.arrays.items()}
+    for array in arrays.values():
+        array[1] = np.nan
+    np.testing.assert_allclose(facilitation(replace(earlier, arrays=arrays)), facilitation(earlier))
+    result, _ = run()
+    assert result.arrays["order"][:4].tolist() == [[0, 0], [1, 0], [0, 2], [1, 1]]
+
+
+def test_the_most_needed_first_beat_random_orders() -> None:
+    result, _ = run(PARAMS.model_copy(update={"points": 9, "orders": 4}))
+    mean = result.arrays["random_kept"].mean(axis=0)
+    assert (result.arrays["kept"][3:6] > mean[3:6]).all()
+
+
+def test_pieces_cut_smaller_give_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, few = run()
+    monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 1.0)
+    cut, many = run()
+    assert len(many) > len(few)
+    for name, array in whole.arrays.items():
+        np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-6)
+
+
+def test_where_there_is_nothing_to_keep_no_number_is_named() -> None:
+    """A model whose heads only harm: shut, it is better."""
+    model, given = planted_model(), {"run": gating()}
+    for layer, head in (*NEEDED, *REDUNDANT):
+        model.W_O[layer, head] = 0
+    done: dict[str, Arrays] = {}
+    for piece in SUFFICIENCY.plan(PARAMS, model.info, given):
+        context = Context(model, TASK, {key: done[key] for key in piece.needs}, inputs=given)
+        done[piece.key] = SUFFICIENCY.compute(piece, PARAMS, context)
+    result = SUFFICIENCY.assemble(PARAMS, model.info, TASK, done)
+    assert result.values["fewest"] is None
+    assert "nothing to keep" in " ".join(result.values["notes"])
+    assert not result.arrays["subset"].any()
+    for name in figures.names("sufficiency"):
+        assert "nothing to keep" in figures.build(result, name)["layout"]["meta"]["reading"]
+        assert figures.table(result, name)["rows"]
+
+
+def test_runs_of_other_kinds_are_refused() -> None:
+    failed = {name: np.full((1, 2, 4), np.nan) for name in ("g_plus", "g_minus")}
+    wrong: dict[str, dict[str, Input]] = {
+        "run-missing": {},
+        "not-gating": {"run": replace(gating(), analysis="induction")},
+        "other-task": {"run": replace(gating(), task={"name": "else", "content_hash": "0"})},
+        "nothing-fitted": {"run": replace(gating(), arrays=failed)},
+    }
+    for code, inputs in wrong.items():
+        with pytest.raises(Invalid) as refused:
+            SUFFICIENCY.estimate(PARAMS, planted_model().info, TASK, inputs=inputs)
+        assert refused.value.code == code
+
+
+@settings(deadline=None)
+@given(points=st.integers(2, 60), heads=st.integers(1, 1100))
+def test_the_grid_runs_from_none_to_all(points: int, heads: int) -> None:
+    tried = grid(points, heads)
+    assert tried[0] == 0
+    assert tried[-1] == heads
+    assert tried == sorted(set(tried))
+    assert len(tried) <= points
+
+
+@settings(deadline=None)
+@given(heads=st.integers(1, 300), points=st.integers(2, 24), at=st.integers(1, 300))
+def test_bisection_finds_the_step_in_few_questions(heads: int, points: int, at: int) -> None:
+    at = min(at, heads)
+    tried = np.array(grid(points, heads))
+    asked: list[int] = []
+
+    def ask(k: int) -> float:
+        asked.append(k)
+        return float(k >= at)
+
+    assert bisect(tried, (tried >= at).astype(float), 0.95, ask) == at
+    assert len(asked) <= np.ceil(np.log2(max(2, heads)))
+
+
+def test_estimate_plan_and_export() -> None:
+    info = replace(planted_model().info, n_layers=30, n_heads=9, n_params_non_embedding=10**8)
+    given = {"run": gating()}
+    small = SUFFICIENCY.estimate(PARAMS, info, TASK, inputs=given)
+    large = SUFFICIENCY.estimate(SufficiencyParams(run="x"), info, TASK, inputs=given)
+    assert large.seconds > small.seconds
+    assert "evaluations" in large.basis
+    works = plan(SufficiencyParams(run="x"), info)
+    assert sum(len(work.points) for work in works if work.kind == "chosen") == len(grid(24, 270))
+    result, _ = run()
+    assert len(export(result, "csv").content.decode().splitlines()) == 1 + len(result.arrays["open_heads"])
+    assert export(result, "csv", figure="subset").filename == "headscope-micro-sufficiency-planted-subset.csv"
+    assert b"Sufficient heads" in export(result, "html").content
