@@ -19,10 +19,12 @@ import type { Place } from "./url/view";
 
 // The form library is needed on one page only.
 const NewRunPage = lazy(() => import("./pages/new/NewRunPage"));
+const CircuitsPage = lazy(() => import("./pages/circuits/CircuitsPage"));
 const LabPage = lazy(() => import("./pages/LabPage"));
 
 const TITLES: Partial<Record<Place["page"], string>> = {
   lab: "Prompt lab",
+  circuits: "Circuits",
   new: "New run",
   runs: "Runs",
   tasks: "Tasks",
@@ -37,6 +39,8 @@ function Page({ place }: { place: Place }) {
       return <AtlasPage place={place} />;
     case "lab":
       return <LabPage place={place} />;
+    case "circuits":
+      return <CircuitsPage place={place} />;
     case "run":
       return <RunPage key={place.id} place={place} />;
     case "shared":

@@ -8,6 +8,7 @@ import type {
   Figure,
   Health,
   Model,
+  ResultValues,
   Run,
   RunRequest,
   Runs,
@@ -104,6 +105,9 @@ export const api = {
   reproduceRun: (id: string) => post<Run>(`runs/${part(id)}/reproduce`),
   result: (id: string, share: string | null, signal?: AbortSignal) =>
     get<ChgResult>(`runs/${part(id)}/result`, { share }, signal),
+  /** A result without its arrays. */
+  values: (id: string, share: string | null, signal?: AbortSignal) =>
+    get<ResultValues>(`runs/${part(id)}/result`, { share, arrays: false }, signal),
   figure: (id: string, name: string, query: Query = {}, signal?: AbortSignal) =>
     get<Figure>(`runs/${part(id)}/figures/${part(name)}`, query, signal),
   table: (id: string, name: string, query: Query = {}, signal?: AbortSignal) =>

@@ -4,7 +4,7 @@ import { useConnection } from "../api/connection";
 import { useInterval } from "../api/resource";
 import { DEFAULT_LAB } from "../url/lab";
 import { Link, usePlace } from "../url/navigation";
-import { DEFAULT_VIEW, type Place } from "../url/view";
+import { DEFAULT_CIRCUITS, DEFAULT_VIEW, type Place } from "../url/view";
 import { ExportMenu } from "./ExportMenu";
 import { Logo } from "./Logo";
 import { Menu, MenuItem } from "./Menu";
@@ -15,6 +15,11 @@ import { CHOICES, useTheme } from "./theme";
 const PAGES: { text: string; to: Place; pages: Place["page"][] }[] = [
   { text: "Atlas", to: { page: "atlas", model: null, task: null, view: DEFAULT_VIEW }, pages: ["atlas"] },
   { text: "Prompt lab", to: { page: "lab", ...DEFAULT_LAB }, pages: ["lab"] },
+  {
+    text: "Circuits",
+    to: { page: "circuits", model: null, circuits: DEFAULT_CIRCUITS },
+    pages: ["circuits"],
+  },
   {
     text: "Runs",
     to: { page: "runs", model: null, task: null, analysis: null, status: null },

@@ -1,0 +1,148 @@
+import { useState } from "react";
+import { api } from "../../api/client";
+import { type ApiError, asApiError } from "../../api/errors";
+import type { Analysis, Model, Run } from "../../api/types";
+import { ProblemNote } from "../../parts/ProblemNote";
+import { Segmented } from "../../parts/Segmented";
+import type { CircuitsView, Head } from "../../url/view";
+import { CircuitFigure, isGraph, kindOf } from "./CircuitFigure";
+import { sectionRequest, sectionRuns } from "./circuitRuns";
+import { HeadInHand } from "./HeadInHand";
+import { Section } from "./Section";
+
+export interface CircuitsState {
+  model: Model;
+  /** The page's analyses, in order. */
+  sections: Analysis[];
+  runs: Run[];
+  weights: string | null;
+  view: CircuitsView;
+  onView: (view: CircuitsView, options?: { replace?: boolean }) => void;
+  reload: () => void;
+}
+
+const KINDS = [
+  { value: "k", text: "Keys", hint: "K composition: what a later head's keys read" },
+  { value: "q", text: "Queries", hint: "Q composition: what a later head's queries read" },
+  { value: "v", text: "Values", hint: "V composition: what a later head's values read" },
+] as const;
+
+/** Every analysis of the model, one below the other. */
+export function AllHeads(state: CircuitsState) {
+  const { model, sections, runs, weights, view, onView, reload } = state;
+  const selection = {
+    head: view.head,
+    onSelect: (head: Head | null) => onView({ ...view, head, token: null }),
+  };
+  const missing = sections.filter(({ name }) => {
+    const { done, open } = sectionRuns(runs, name, weights);
+    return !done && !open;
+  });
+  return (
+    <div className="columns">
+      <div className="main-column">
+        {model.ready && missing.length > 1 && (
+          <ComputeAll analyses={missing} model={model.name} weights={weights} onStarted={reload} />
+        )}
+        {sections.map((analysis) => (
+          <Section
+            key={analysis.name}
+            analysis={analysis}
+            model={model.name}
+            weights={weights}
+            runs={sectionRuns(runs, analysis.name, weights)}
+            reload={reload}
+          >
+            {(run) => (
+              <>
+                {analysis.figures.some(isGraph) && <GraphControls view={view} onView={onView} />}
+                <div className="pictures">
+                  {analysis.figures
+                    .filter((name) => [null, view.composition].includes(kindOf(name)))
+                    .map((name) => (
+                      <CircuitFigure
+                        key={name}
+                        run={run}
+                        name={name}
+                        view={view}
+                        about="heads"
+                        selection={selection}
+                      />
+                    ))}
+                </div>
+              </>
+            )}
+          </Section>
+        ))}
+      </div>
+      <aside className="side-column" aria-label="Head in hand">
+        <HeadInHand {...state} selection={selection} />
+      </aside>
+    </div>
+  );
+}
+
+/** What of the later head reads, and how strong a pair must be to be drawn. */
+function GraphControls({ view, onView }: Pick<CircuitsState, "view" | "onView">) {
+  return (
+    <div className="controls graph-controls">
+      <Segmented
+        label="What of the later head reads"
+        options={KINDS}
+        value={view.composition}
+        onChange={(composition) => onView({ ...view, composition })}
+      />
+      <label className="slider" title="Pairs that score at least this share of the strongest pair are drawn.">
+        <span>
+          pairs at ≥ <output>{Math.round(view.threshold * 100)} %</output> of the strongest
+        </span>
+        <input
+          type="range"
+          min={0.05}
+          max={1}
+          step={0.01}
+          value={view.threshold}
+          aria-label="Least strength of a pair"
+          onChange={({ target }) =>
+            onView({ ...view, threshold: Math.round(Number(target.value) * 100) / 100 }, { replace: true })
+          }
+        />
+      </label>
+    </div>
+  );
+}
+
+interface ComputeAllProps {
+  analyses: Analysis[];
+  model: string;
+  weights: string | null;
+  onStarted: () => void;
+}
+
+/** Start all that is missing; what a model refuses is said in its own section. */
+function ComputeAll({ analyses, model, weights, onStarted }: ComputeAllProps) {
+  const [error, setError] = useState<ApiError>();
+  const [busy, setBusy] = useState(false);
+  const start = async () => {
+    setBusy(true);
+    setError(undefined);
+    const started = await Promise.allSettled(
+      analyses.map((analysis) => api.startRun(sectionRequest(analysis, model, weights))),
+    );
+    const failed = started.find((one) => one.status === "rejected");
+    if (failed && started.every((one) => one.status === "rejected")) setError(asApiError(failed.reason));
+    setBusy(false);
+    onStarted();
+  };
+  return (
+    <div className="card compute-all">
+      <p>
+        {analyses.length} of the analyses below are not computed yet; on a small model each takes seconds.
+      </p>
+      <button type="button" className="button primary" disabled={busy} onClick={() => void start()}>
+        Compute what is missing
+      </button>
+      {error && <ProblemNote error={error} />}
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+import { ProblemNote } from "../../parts/ProblemNote";
+import type { Head } from "../../url/view";
+import { HeadLinks } from "../HeadLinks";
+import type { CircuitsState } from "./AllHeads";
+import { CircuitFigure } from "./CircuitFigure";
+import { sectionRuns } from "./circuitRuns";
+import { HeadScores } from "./HeadScores";
+import { Section } from "./Section";
+
+/** One head taken apart: scores, spectra, partners, and what its weights say of tokens. */
+export function HeadCircuit({
+  model,
+  sections,
+  runs,
+  weights,
+  view,
+  onView,
+  reload,
+  head,
+}: CircuitsState & { head: Head }) {
+  const { n_layers: layers, n_heads: heads } = model;
+  if (layers !== null && heads !== null && (head.layer >= layers || head.head >= heads)) {
+    return (
+      <ProblemNote
+        problem={{
+          type: "about:blank",
+          title: "No such head",
+          status: 404,
+          code: "no-head",
+          detail: `${model.title} has no head ${head.layer}.${head.head}.`,
+          remedy: `Layers run 0–${layers - 1}, heads 0–${heads - 1}.`,
+        }}
+        retry={() => onView({ ...view, head: null, tab: "heads" })}
+        retryLabel="Show all heads"
+      />
+    );
+  }
+  const selection = { head, onSelect: (next: Head | null) => next && onView({ ...view, head: next }) };
+  const eigen = sectionRuns(runs, "eigen", weights).done;
+  return (
+    <div className="columns">
+      <div className="main-column">
+        <HeadPicker head={head} layers={layers ?? 1} heads={heads ?? 1} onPick={selection.onSelect} />
+        {sections.map((analysis) => {
+          const mine = sectionRuns(runs, analysis.name, weights);
+          if (!mine.done && analysis.name !== "eigen" && analysis.name !== "composition") return null;
+          return (
+            <Section
+              key={analysis.name}
+              analysis={analysis}
+              model={model.name}
+              weights={weights}
+              runs={mine}
+              reload={reload}
+            >
+              {(run) => (
+                <div className="pictures">
+                  {analysis.figures.map((name) => (
+                    <CircuitFigure
+                      key={name}
+                      run={run}
+                      name={name}
+                      view={view}
+                      about="head"
+                      selection={selection}
+                    />
+                  ))}
+                </div>
+              )}
+            </Section>
+          );
+        })}
+      </div>
+      <aside className="side-column" aria-label="Scores of the head">
+        <section className="card head-card" aria-label="Selected head">
+          <h2>
+            Layer {head.layer} · head {head.head}
+          </h2>
+          {eigen ? (
+            <HeadScores run={eigen} head={head} />
+          ) : (
+            <p className="muted">Its scores come with the eigenvalues.</p>
+          )}
+          <HeadLinks model={model.name} head={head} />
+        </section>
+      </aside>
+    </div>
+  );
+}
+
+interface HeadPickerProps {
+  head: Head;
+  layers: number;
+  heads: number;
+  onPick: (head: Head) => void;
+}
+
+/** Another head, by its layer and number. */
+function HeadPicker({ head, layers, heads, onPick }: HeadPickerProps) {
+  const numbers = (n: number) =>
+    Array.from({ length: n }, (_, i) => (
+      <option key={i} value={i}>
+        {i}
+      </option>
+    ));
+  return (
+    <h2 className="pickers head-picker">
+      Layer{" "}
+      <span className="picker">
+        <select
+          aria-label="Layer"
+          value={head.layer}
+          onChange={({ target }) => onPick({ ...head, layer: Number(target.value) })}
+        >
+          {numbers(layers)}
+        </select>
+      </span>{" "}
+      · head{" "}
+      <span className="picker">
+        <select
+          aria-label="Head"
+          value={head.head}
+          onChange={({ target }) => onPick({ ...head, head: Number(target.value) })}
+        >
+          {numbers(heads)}
+        </select>
+      </span>
+    </h2>
+  );
+}

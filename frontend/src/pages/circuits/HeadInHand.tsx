@@ -1,0 +1,67 @@
+import type { Run } from "../../api/types";
+import type { Selection } from "../../plot/Picture";
+import { DEFAULT_LAB } from "../../url/lab";
+import { Link } from "../../url/navigation";
+import { headName } from "../../url/view";
+import type { CircuitsState } from "./AllHeads";
+import { CircuitFigure } from "./CircuitFigure";
+import { sectionRuns } from "./circuitRuns";
+import { HeadScores } from "./HeadScores";
+
+/** The selected head beside the maps: its scores, its spectra, and the way to all that is known of it. */
+export function HeadInHand({
+  model,
+  runs,
+  weights,
+  view,
+  onView,
+  selection,
+}: CircuitsState & { selection: Selection }) {
+  const { head } = view;
+  const eigen: Run | undefined = sectionRuns(runs, "eigen", weights).done;
+  if (!head) {
+    return (
+      <section className="card head-card" aria-label="Selected head">
+        <h2>No head selected</h2>
+        <p className="muted">
+          Click a head in any picture, or focus a map and use the arrow keys, to see what it copies, what it
+          matches and whom it reads.
+        </p>
+      </section>
+    );
+  }
+  return (
+    <section className="card head-card" aria-label="Selected head">
+      <header className="head-title">
+        <h2>
+          Layer {head.layer} · head {head.head}
+        </h2>
+        <button
+          type="button"
+          className="button quiet icon"
+          aria-label="Deselect the head"
+          onClick={() => selection.onSelect(null)}
+        >
+          ×
+        </button>
+      </header>
+      {eigen && <HeadScores run={eigen} head={head} />}
+      <div className="card-actions">
+        <button type="button" className="button primary" onClick={() => onView({ ...view, tab: "head" })}>
+          Take it apart
+        </button>
+        <Link
+          className="button"
+          to={{ page: "lab", ...DEFAULT_LAB, model: model.name, head, mute: headName(head) }}
+        >
+          Mute it in the lab
+        </Link>
+      </div>
+      {eigen && (
+        <div className="bare">
+          <CircuitFigure run={eigen} name="spectra" view={view} about="head" selection={selection} />
+        </div>
+      )}
+    </section>
+  );
+}

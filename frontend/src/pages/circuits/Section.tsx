@@ -1,0 +1,135 @@
+import { type ReactNode, useState } from "react";
+import { api } from "../../api/client";
+import { type ApiError, asApiError } from "../../api/errors";
+import { useResource } from "../../api/resource";
+import type { Analysis, Run, RunRequest } from "../../api/types";
+import { duration } from "../../format/numbers";
+import { ProblemNote } from "../../parts/ProblemNote";
+import { Words } from "../../parts/Words";
+import { Link } from "../../url/navigation";
+import { DEFAULT_VIEW, NEW_RUN } from "../../url/view";
+import { RunState } from "../RunStates";
+import { type SectionRuns, sectionRequest } from "./circuitRuns";
+import { useNotes } from "./useNotes";
+
+interface SectionProps {
+  analysis: Analysis;
+  model: string;
+  weights: string | null;
+  runs: SectionRuns;
+  reload: () => void;
+  children: (run: Run) => ReactNode;
+}
+
+/** One analysis of the model: its figures, or what it takes to have them. */
+export function Section({ analysis, model, weights, runs, reload, children }: SectionProps) {
+  const { done, open } = runs;
+  return (
+    <section className="circuit-section" aria-label={analysis.title}>
+      <div className="section-head">
+        <h2>{analysis.title}</h2>
+        {done && (
+          <Link className="small" to={{ page: "run", id: done.id, view: DEFAULT_VIEW }}>
+            the whole result
+          </Link>
+        )}
+      </div>
+      <p className="caption">{analysis.summary}</p>
+      {open && <RunState run={open} onRun={reload} readOnly={false} />}
+      {done ? (
+        <>
+          <Notes run={done} />
+          {children(done)}
+        </>
+      ) : (
+        !open && <Missing analysis={analysis} model={model} weights={weights} onStarted={reload} />
+      )}
+    </section>
+  );
+}
+
+/** The limits of the result's numbers. */
+function Notes({ run }: { run: Run }) {
+  const notes = useNotes(run, null);
+  if (notes.length === 0) return null;
+  return (
+    <ul className="limits" aria-label="What to mind">
+      {notes.map((note) => (
+        <li key={note}>
+          <Words text={note} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface MissingProps {
+  analysis: Analysis;
+  model: string;
+  weights: string | null;
+  onStarted: () => void;
+}
+
+/** Nothing computed yet: how long it takes, and the button; or why it can't be. */
+function Missing({ analysis, model, weights, onStarted }: MissingProps) {
+  const [error, setError] = useState<ApiError>();
+  const [busy, setBusy] = useState(false);
+  const request = sectionRequest(analysis, model, weights);
+  const estimate = useResource(`estimate ${JSON.stringify(request)}`, (signal) =>
+    api.estimate(request, signal),
+  );
+  const start = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await api.startRun(request);
+      onStarted();
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const { data } = estimate;
+  return (
+    <div className="card missing">
+      {estimate.error ? (
+        <ProblemNote error={estimate.error} />
+      ) : (
+        <p className="muted">
+          Not computed yet{weights === null ? "" : ` from ${weights} weights`}
+          {data && !data.refused && `: it takes about ${duration(data.seconds)} here`}.
+        </p>
+      )}
+      {data?.refused && <ProblemNote problem={data.refused} />}
+      {error && <ProblemNote error={error} />}
+      {!estimate.error && (
+        <div className="card-actions">
+          <button
+            type="button"
+            className="button primary"
+            disabled={busy || estimate.loading || !!data?.refused}
+            onClick={() => void start()}
+          >
+            Compute
+          </button>
+          <Link className="button" to={settingsPlace(request)}>
+            Choose the settings
+          </Link>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function settingsPlace({ analysis, model, preset, params }: RunRequest) {
+  const texts = Object.entries(params ?? {}).map(([name, value]) => [name, String(value)]);
+  return {
+    page: "new" as const,
+    ...NEW_RUN,
+    analysis: analysis ?? null,
+    model,
+    preset: preset ?? null,
+    params: Object.fromEntries(texts) as Record<string, string>,
+  };
+}
