@@ -123,7 +123,9 @@ def lens(model: HeadModel, ids: Sequence[int], at: int | None = None) -> Lens:
         for module in (*model.parts.blocks, norm):
             hooks.enter_context(_before(module, lambda stream: streams.append(stream[0, at])))
         hooks.callback(model.parts.unembedding.register_forward_pre_hook(put).remove)
-        logits = model.logits(torch.tensor([list(ids)], device=model.device))[0]
+        depth = torch.arange(model.info.n_layers + 1)  # what ``put`` leaves stands at the first positions
+        where = torch.stack([torch.zeros_like(depth), depth], 1)
+        logits = model.logits_at(torch.tensor([list(ids)], device=model.device), where)
     return Lens(_wide(logits).log_softmax(-1).float())
 
 

@@ -5,7 +5,7 @@ dropped. i is a query's position and p a position where token i stood before. [O
 induction and prefix matching. The first query has nothing to choose and counts nowhere.
 
 1. induction: mean A[i, p+1], p the latest, over queries with p+1 < i
-2. prefix: mean over the same queries of the sum of A[i, p+1] over all p with p+1 < i
+2. prefix: mean, over queries with any p+1 < i, of the sum of A[i, p+1] over all those p
 3. duplicate: mean over repeats of the sum of A[i, p] over all p
 4. previous: mean A[i, i-1];  5. current: mean A[i, i];  6. sink: mean A[i, 0]
 7. entropy: mean of -sum over keys of A log A, nats
@@ -112,7 +112,7 @@ def score_pattern(
     return torch.stack(
         [
             pattern[:, where.queries, where.latest + 1].mean(-1),
-            cells @ where.following.flatten() / _count(where.queries),
+            cells @ where.following.flatten() / _count(where.following.any(1).nonzero()),
             cells @ where.earlier.flatten() / _count(where.repeats),
             pattern[:, late, late - 1].mean(-1),
             pattern[:, late, late].mean(-1),
@@ -126,9 +126,9 @@ def score_pattern(
 class Repetition:
     """Where a prompt repeats, as index tensors on a device; made once for all layers.
 
-    ``repeats`` are queries with an earlier copy, ``queries`` those whose copy's follower is earlier too,
-    ``latest`` the latter's latest copies; ``earlier`` and ``following`` [query, key] mark all earlier copies
-    and all tokens after one.
+    ``repeats`` are queries with an earlier copy, ``queries`` those whose latest copy's follower is earlier
+    too, ``latest`` the latter's latest copies; ``earlier`` and ``following`` [query, key] mark all earlier
+    copies and all tokens after one.
     """
 
     repeats: Int[torch.Tensor, " repeat"]
