@@ -19,6 +19,7 @@ The embedding includes the factor that a model multiplies it by (Gemma), measure
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +29,7 @@ import torch
 from jaxtyping import Float
 
 from headscope.core.model import HeadModel, ModelInfo
-from headscope.core.norms import Fold, measure_norm
+from headscope.core.norms import Fold, measure_norm, original
 from headscope.core.weight_limits import limits
 from headscope.errors import Invalid, Refused
 
@@ -139,6 +140,11 @@ class Weights:
         return LayerWeights(
             heads["Q"], heads["K"], heads["V"], W_O, biases["Q"], biases["K"], biases["V"], b_O
         )
+
+    def score_scale(self, layer: int) -> float:
+        """What a query's product with a key is divided by: sqrt(d_head), or what the architecture says."""
+        scaling = getattr(original(self._block(layer).attn), "scaling", None)
+        return 1 / scaling if isinstance(scaling, float) and scaling > 0 else math.sqrt(self.info.d_head)
 
     def layers(self) -> Iterator[LayerWeights]:
         """Every layer in turn."""
