@@ -106,7 +106,9 @@ class LookOut(Schema):
     tokens: list[TokenOut]
     n_ctx: int
     bos: Literal["none", "added", "in-text", "doubled"]
-    copies: list[list[int]] = Field(description="Of each token, where it stood before; the latest last.")
+    copies: list[list[int]] = Field(
+        description="Of each token, where it stood before, at most the latest 16; the latest last."
+    )
     scores: list[ScoreOut]
     values: TypedArray = Field(description="[scores, layers, heads] f4; NaN where a prompt gives no value.")
     loss: TypedArray = Field(description="[tokens] f4, NaN for the first, which nothing predicts.")

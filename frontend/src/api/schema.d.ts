@@ -217,7 +217,8 @@ export interface paths {
         };
         /**
          * Server-sent events: `run` with the run as data at each change, until its final status
-         * @description Event `problem` (data: a problem) ends it too: the run was deleted, or the database stays away.
+         * @description Event `problem` (data: a problem) ends it too: the run was deleted, or the share that opened it was
+         *     revoked or expired meanwhile, or the database stays away.
          */
         get: operations["run_events"];
         put?: never;
@@ -264,8 +265,11 @@ export interface paths {
         get: operations["list_shares"];
         put?: never;
         /**
-         * Make a short link to runs and a view of them
+         * Make a short link to runs and a view of them, or to a lab view
          * @description 404 names the first run that doesn't exist.
+         *
+         *     Of a lab view a worker is asked for everything once more, and the share keeps the answer as it is, prompt
+         *     included: whoever opens it needs no worker. Fails as `/lab/look` and `/lab/gates` do.
          */
         post: operations["create_share"];
         delete?: never;
@@ -286,13 +290,14 @@ export interface paths {
          * @description 404 for an unknown, 410 for a revoked or expired one; 401 for a private one without signing in.
          *
          *     With `?share=TOKEN` its runs can be read at /runs/{run_id} and below. Runs deleted since are left out.
+         *     A lab view is all there, as it was when it was shared.
          */
         get: operations["get_share"];
         put?: never;
         post?: never;
         /**
          * Revoke a share
-         * @description The link stops opening at once; what it pointed to stays.
+         * @description The link stops opening at once. Runs that it pointed to stay; its copy of a lab view is deleted.
          */
         delete: operations["revoke_share"];
         options?: never;
@@ -1761,6 +1766,60 @@ export interface components {
             access: "open" | "signed-in" | "sign-in-needed";
         };
         /**
+         * LabShareIn
+         * @description What to keep a copy of: a worker is asked for it once, when the share is made.
+         */
+        LabShareIn: {
+            /** Model */
+            model: string;
+            /** Text */
+            text?: string | null;
+            /**
+             * Prompt
+             * @description A stored prompt's id, in place of the text.
+             */
+            prompt?: string | null;
+            /**
+             * Row
+             * @description Which prompt of a stored batch.
+             * @default 0
+             */
+            row: number;
+            /**
+             * Bos
+             * @description Put a BOS token first; the tokenizer's own policy where unset.
+             */
+            bos?: boolean | null;
+            /**
+             * Wait
+             * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
+             * @default 20
+             */
+            wait: number;
+            /**
+             * Fold
+             * @default false
+             */
+            fold: boolean;
+            /**
+             * Weighted
+             * @default false
+             */
+            weighted: boolean;
+            /**
+             * Gates
+             * @description [layers, heads] in [0, 1].
+             */
+            gates: components["schemas"]["TypedArray"] | number[][];
+            /**
+             * At
+             * @description The position that is read; the last where unset.
+             */
+            at?: number | null;
+            /** Answers */
+            answers?: number[];
+        };
+        /**
          * LensIn
          * @example {
          *       "model": "headscope-2l",
@@ -2006,7 +2065,7 @@ export interface components {
             bos: "none" | "added" | "in-text" | "doubled";
             /**
              * Copies
-             * @description Of each token, where it stood before; the latest last.
+             * @description Of each token, where it stood before, at most the latest 16; the latest last.
              */
             copies: number[][];
             /** Scores */
@@ -2560,6 +2619,7 @@ export interface components {
          *       "analysis": "chg",
          *       "title": "Causal head gating",
          *       "model": "headscope-2l",
+         *       "model_title": "Headscope two-layer",
          *       "model_info": {
          *         "name": "headscope-2l",
          *         "revision": "b1946ac92492d2347c6235b4d2611184",
@@ -2627,6 +2687,11 @@ export interface components {
             title: string;
             /** Model */
             model: string;
+            /**
+             * Model Title
+             * @description The model's name in words; its name where it is no longer known.
+             */
+            model_title: string;
             /** Model Info */
             model_info: {
                 [key: string]: unknown;
@@ -2699,6 +2764,7 @@ export interface components {
          *           "analysis": "chg",
          *           "title": "Causal head gating",
          *           "model": "headscope-2l",
+         *           "model_title": "Headscope two-layer",
          *           "model_info": {
          *             "name": "headscope-2l",
          *             "revision": "b1946ac92492d2347c6235b4d2611184",
@@ -2788,6 +2854,7 @@ export interface components {
         };
         /**
          * ShareIn
+         * @description Runs, or a lab view.
          * @example {
          *       "run_ids": [
          *         "3f9c2a7be104d6588c1e"
@@ -2803,7 +2870,9 @@ export interface components {
          */
         ShareIn: {
             /** Run Ids */
-            run_ids: string[];
+            run_ids?: string[];
+            /** @description A view of the prompt lab, of which the share keeps a copy. */
+            lab?: components["schemas"]["LabShareIn"] | null;
             /**
              * View
              * @description The page's URL parameters: threshold, mode, head, tab.
@@ -2875,8 +2944,26 @@ export interface components {
             revoked_at: string | null;
         };
         /**
+         * SharedLab
+         * @description A lab view as it was when it was shared, prompt included. Reading it needs no worker.
+         */
+        SharedLab: {
+            /** Model */
+            model: string;
+            /** Model Title */
+            model_title: string;
+            /** Revision */
+            revision: string;
+            /** Text */
+            text: string;
+            look: components["schemas"]["LookOut"];
+            gates: components["schemas"]["GatesOut"];
+            /** @description [layers, heads] f4. */
+            gate_values: components["schemas"]["TypedArray"];
+        };
+        /**
          * SharedOut
-         * @description A share with the runs it opens: all that its page needs to begin.
+         * @description A share with what it opens: all that its page needs to begin.
          * @example {
          *       "token": "kZ3vQ0x1T9mS4uYw",
          *       "url": "http://127.0.0.1:8000/s/kZ3vQ0x1T9mS4uYw",
@@ -2898,6 +2985,7 @@ export interface components {
          *           "analysis": "chg",
          *           "title": "Causal head gating",
          *           "model": "headscope-2l",
+         *           "model_title": "Headscope two-layer",
          *           "model_info": {
          *             "name": "headscope-2l",
          *             "revision": "b1946ac92492d2347c6235b4d2611184",
@@ -2955,7 +3043,8 @@ export interface components {
          *           ],
          *           "reproduce": "headscope run chg --model headscope-2l --task induction --preset quick"
          *         }
-         *       ]
+         *       ],
+         *       "lab": null
          *     }
          */
         SharedOut: {
@@ -2987,6 +3076,8 @@ export interface components {
             revoked_at: string | null;
             /** Runs */
             runs: components["schemas"]["RunOut"][];
+            /** @description The lab view as it was when it was shared. */
+            lab: components["schemas"]["SharedLab"] | null;
         };
         /**
          * SignInIn
@@ -3682,6 +3773,8 @@ export interface operations {
     get_result: {
         parameters: {
             query?: {
+                /** @description Send the arrays too, which may be large. */
+                arrays?: boolean;
                 /** @description A share's token: opens the runs it points to without signing in. */
                 share?: string | null;
             };

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from headscope.core.model import HeadModel
-from headscope.core.repeats import copies
+from headscope.core.repeats import copies, predictable
 from headscope.errors import Invalid
 from headscope.messages import HeadAblationIn, HeadAblationOut
-from headscope.worker.lab.look import mean_at, predictable
+from headscope.worker.lab.look import mean_at
 from headscope.worker.lab.plan import Plan, pass_bytes, typed
 from headscope.worker.lab.prompt import Prompt
 
@@ -25,7 +25,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: HeadAblationIn) -> Plan[HeadA
         from headscope.core.ablation import ablate_head
 
         loss = ablate_head(model, prompt.ids, wanted.layer, wanted.head).numpy()
-        repeats = predictable(copies(prompt.tokens, fold=wanted.fold))
+        repeats = predictable(copies(prompt.tokens, wanted.fold, most=1))
         return HeadAblationOut(
             model=info.name,
             layer=wanted.layer,

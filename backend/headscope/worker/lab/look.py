@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Final
 
 import numpy as np
 
 from headscope.core.gate_vector import gate_table
 from headscope.core.model import HeadModel
-from headscope.core.repeats import copies
+from headscope.core.repeats import copies, predictable
 from headscope.core.scores import SCORES
 from headscope.core.tokens import bos_of
 from headscope.messages import LookIn, LookOut, ScoreOut
 from headscope.messages import Thumbs as ThumbsOut
 from headscope.worker.lab.plan import Plan, gated, pass_bytes, typed
 from headscope.worker.lab.prompt import Prompt
+
+MOST_COPIES: Final = 16
+"""Of a token's earlier copies the latest are named: all of them would grow with the square of the prompt."""
 
 
 def plan(model: HeadModel, prompt: Prompt, wanted: LookIn) -> Plan[LookOut]:
@@ -25,7 +29,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: LookIn) -> Plan[LookOut]:
     def run() -> LookOut:
         from headscope.core.patterns import look
 
-        before = copies(prompt.tokens, fold=wanted.fold)
+        before = copies(prompt.tokens, wanted.fold, MOST_COPIES)
         with gated(model, gates):
             seen = look(model, prompt.ids, before, weighted=wanted.weighted)
         assert seen.thumbs is not None  # noqa: S101 - asked for by default
@@ -53,11 +57,6 @@ def plan(model: HeadModel, prompt: Prompt, wanted: LookIn) -> Plan[LookOut]:
         )
 
     return Plan(lambda n: pass_bytes(model.info, n, eager=True), run)
-
-
-def predictable(before: list[list[int]]) -> list[int]:
-    """Positions of repeats whose predecessor is a repeat too: those that induction can predict."""
-    return [i for i in range(1, len(before)) if before[i] and before[i - 1]]
 
 
 def mean_at(loss: np.ndarray[tuple[int, ...], np.dtype[np.float32]], places: Iterable[int]) -> float | None:
