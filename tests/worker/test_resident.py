@@ -144,6 +144,24 @@ def test_a_model_larger_than_the_device_is_refused_with_numbers() -> None:
         pass
 
 
+def test_idle_models_go_where_memory_is_short_and_what_is_too_much_is_refused_with_numbers() -> None:
+    shelf = Shelf(budget=2**40, limit=2**40)
+    shelf.resident.free = lambda: 3 * 2**30 - shelf.resident.held()
+    gib = str(2**30)
+    for name in (gib, str(2**31)):
+        with shelf.use(name):
+            pass
+    assert shelf.resident.names() == [gib, str(2**31)]
+    with shelf.use(str(3 * 2**29)):  # 1.5 GiB, where nothing is left
+        assert shelf.resident.held() == 3 * 2**29
+        with (
+            pytest.raises(Unavailable, match=r"takes 2\.0 GiB; 1\.5 GiB of memory are free") as error,
+            shelf.use(str(2**31)),
+        ):
+            pass
+    assert error.value.code == "models-busy"
+
+
 def test_a_name_is_borne_by_one_worker_and_taken_up_by_the_next(tmp_path: Path) -> None:
     first, first_lock = take_name(tmp_path)
     second, second_lock = take_name(tmp_path)

@@ -25,7 +25,7 @@ from headscope.analyses import ANALYSES
 from headscope.analyses.base import Analysis
 from headscope.core.model import HeadModel
 from headscope.jobs.computation import Models, Workplace
-from headscope.jobs.device import Device, find_device
+from headscope.jobs.device import Device, find_device, free_bytes
 from headscope.jobs.engine import Engine
 from headscope.jobs.heart import Heart
 from headscope.jobs.turn import Turn
@@ -156,6 +156,7 @@ def resident(settings: Settings, catalogue: Catalogue, device: Device) -> Reside
         size=lambda key: weight_bytes(catalogue.info(key.name, key.dtype)),
         budget=settings.model_memory_bytes or device.memory_bytes // 2,
         limit=device.memory_bytes,
+        free=lambda: free_bytes(device.name),
     )
 
 

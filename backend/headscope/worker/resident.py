@@ -9,6 +9,8 @@ asks for this one may give up waiting without stopping it.
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -49,12 +51,14 @@ class Resident:
     """Loads models on demand and keeps them. ``load`` makes one, ``size`` says its bytes before it is loaded.
 
     ``budget`` is what idle models may hold together, ``limit`` what a single one may: the device's memory.
+    ``free`` says how many bytes may be had now, whoever holds the others.
     """
 
     load: Callable[[Key], HeadModel]
     size: Callable[[Key], int]
     budget: int
     limit: int
+    free: Callable[[], int] = lambda: sys.maxsize
     _entries: OrderedDict[Key, _Entry] = field(default_factory=OrderedDict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _one_load: threading.Lock = field(default_factory=threading.Lock)
@@ -136,13 +140,20 @@ class Resident:
 
     def _make_room(self, size: int) -> None:
         for key in [key for key, entry in self._entries.items() if not entry.users and entry.settled]:
-            if self.held() + size <= self.budget:
+            if self.held() + size <= self.budget and size <= self.free():
                 return
             del self._entries[key]
+            gc.collect()  # modules refer to each other
         if self.held() + size > self.limit:
             raise Unavailable(
                 "The device's memory is taken by models in use.",
                 "Wait until the present job is done, or raise HEADSCOPE_MODEL_MEMORY_BYTES.",
+                code="models-busy",
+            )
+        if size > (free := self.free()):
+            raise Unavailable(
+                f"The model takes {size / 2**30:.1f} GiB; {free / 2**30:.1f} GiB of memory are free.",
+                "Wait until other programs or the present job are done, or use a smaller model.",
                 code="models-busy",
             )
 
