@@ -136,8 +136,9 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
       )}
       {made && isLocal(made.url) && (
         <p className="muted small">
-          This address reaches this computer only. To show someone else, export the page as one HTML file, or
-          run Headscope where they can reach it.
+          This address reaches this computer only. To show someone else,{" "}
+          {subject.kind === "lab" ? "export its picture or its numbers" : "export the page as one HTML file"},
+          or run Headscope where they can reach it.
         </p>
       )}
       {mine.length > 0 && (

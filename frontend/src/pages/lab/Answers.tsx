@@ -31,7 +31,9 @@ function Followed({ out }: { out: GatesOut }) {
           <th scope="col" className="words">
             followed
           </th>
-          <th scope="col">log-probability, nats</th>
+          <th scope="col" title="log-probability">
+            log-p, nats
+          </th>
           <th scope="col">rank</th>
           <td />
         </tr>

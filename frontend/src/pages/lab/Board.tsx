@@ -92,7 +92,8 @@ function Desk({ sizes, look }: { sizes: Sizes; look: Look | undefined }) {
       />
       <p className="board-state" role="status">
         {gatesInWords(gates)}
-        {inTheHand.length > 0 &&
+        {!readOnly &&
+          inTheHand.length > 0 &&
           ` · in hand: ${inTheHand.length === 1 ? headName(headAt(sizes, inTheHand[0] ?? 0)) : `${inTheHand.length} heads`}`}
       </p>
       {!readOnly && (

@@ -2,26 +2,33 @@ import { address, api } from "../../api/client";
 import type { GateVector } from "../../api/labTypes";
 import { useResource } from "../../api/resource";
 import type { Analysis } from "../../api/types";
+import { useLab } from "../../lab/state";
 import { CopyButton } from "../../parts/CopyButton";
 
 const FORMATS = ["json", "csv", "safetensors"] as const;
 
-/** The analyses that take saved gates, and the parameter that does. */
-export function takingGates(analyses: Analysis[] | undefined): { name: string; param: string }[] {
-  return (analyses ?? []).flatMap(({ name, references }) =>
-    Object.entries(references)
-      .filter(([, kind]) => kind === "gates")
-      .map(([param]) => ({ name, param })),
-  );
+/** The commands that use saved gates: of each analysis that takes them, where all else that it needs is in hand. */
+export function commandsFor(
+  analyses: readonly Pick<Analysis, "name" | "references" | "needs_task">[],
+  { model, id }: Pick<GateVector, "model" | "id">,
+  prompt: string | null,
+): string[] {
+  const inHand: Record<string, string | null> = { gates: id, prompts: prompt, run: null };
+  return analyses.flatMap(({ name, references, needs_task }) => {
+    const named = Object.entries(references).map(([param, kind]) => [param, inHand[kind] ?? null] as const);
+    const takesGates = Object.values(references).includes("gates");
+    if (!takesGates || needs_task || named.some(([, value]) => value === null)) return [];
+    const params = named.map(([param, value]) => `--param ${param}=${value}`).join(" ");
+    return [`headscope run ${name} --model ${model} ${params}`];
+  });
 }
 
 /** What saved gates are good for elsewhere: a command, a line of Python, files. */
 export function UseGates({ vector }: { vector: GateVector }) {
   const analyses = useResource("analyses", (signal) => api.analyses(signal), { fixed: true });
-  const commands = takingGates(analyses.data).map(
-    ({ name, param }) => `headscope run ${name} --model ${vector.model} --param ${param}=${vector.id}`,
-  );
-  const python = `import headscope\n\ngates = headscope.load_gates("${vector.id}").gates  # [layers, heads]`;
+  const { view } = useLab();
+  const commands = commandsFor(analyses.data ?? [], vector, view.prompt);
+  const python = `import headscope\ngates = headscope.load_gates("${vector.id}").gates`;
   return (
     <div className="use-gates">
       {[...commands, python].map((text) => (
