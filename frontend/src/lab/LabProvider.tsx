@@ -6,6 +6,7 @@ import type { Model } from "../api/types";
 import { DEFAULT_LAB, type LabView } from "../url/lab";
 import { go } from "../url/navigation";
 import type { Place } from "../url/view";
+import { useAskAgain } from "./askAgain";
 import { has, type Sizes } from "./gates";
 import { readLook } from "./look";
 import { type Lab, LabContext, type PromptInHand } from "./state";
@@ -89,6 +90,7 @@ export function LabProvider({
     forget("look "); // each may be a megabyte: the one in hand is enough
     return look;
   });
+  useAskAgain(asked.error, asked.reload);
   const look = useKept(asked, JSON.stringify(ask));
   const inHand = useGates(name, sizes, view, move);
   const length = look.data?.tokens.length;

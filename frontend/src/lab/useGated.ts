@@ -1,9 +1,10 @@
 // What the gates in hand do, asked as the hand moves: one question on its way, the newest next.
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useConnection } from "../api/connection";
 import { type ApiError, asApiError } from "../api/errors";
 import { labApi } from "../api/lab";
 import type { GatesOut, LabAsk } from "../api/labTypes";
+import { useAskAgain } from "./askAgain";
 import { type GateState, type Sizes, toRows } from "./gates";
 import { Latest } from "./latest";
 import type { Gated } from "./state";
@@ -61,11 +62,13 @@ export function useGated(
     else line.current?.drop();
   }, [question, turn, returns]);
 
+  const reload = useCallback(() => setTurn((n) => n + 1), []);
   const mine = question && heard?.of === subject(question) ? heard : undefined;
+  useAskAgain(mine?.error, reload);
   return {
     data: mine?.data,
     error: mine?.error,
     busy: busy || (question !== null && mine === undefined),
-    reload: () => setTurn((n) => n + 1),
+    reload,
   };
 }
