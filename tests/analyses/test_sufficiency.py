@@ -96,9 +96,9 @@ def test_every_point_is_an_evaluation_of_the_same_gates() -> None:
         for k, logp in zip(
             result.arrays["random_open_heads"], result.arrays["random_log_probability"][seed], strict=True
         ):
-            gates = np.zeros(8)
-            gates[shuffled[:k]] = 1
-            assert logp == pytest.approx(scored(gates.reshape(2, 4)), rel=1e-5)
+            opened = np.zeros(8)
+            opened[shuffled[:k]] = 1
+            assert logp == pytest.approx(scored(opened.reshape(2, 4)), rel=1e-5)
 
 
 def test_the_order_is_the_mean_over_seeds_that_have_a_fit() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from figures import circuit_samples
 from figures.results import model, result
 from headscope.analyses.base import Result
+from headscope.analyses.battery.tally import Tally
 from headscope.core.scores import SCORES
 
 
@@ -51,9 +52,91 @@ def induction(seeds: int = 3, length: int = 6) -> Result:
     )
 
 
+def battery(prompts: int = 6) -> Result:
+    """Six prompts, in one of which nothing repeats and one of which was too long."""
+    draw = np.random.default_rng(2)
+    values = draw.uniform(0, 0.9, (prompts, len(SCORES), 2, 4))
+    values[0, :3] = values[prompts - 1] = np.nan
+    tally = Tally.of(values, 0)
+    losses = {name: draw.uniform(1, 4, prompts) for name in ("loss", "loss_first", "loss_repeat")}
+    losses["loss_repeat"][0] = np.nan
+    for loss in losses.values():
+        loss[-1] = np.nan
+    return Result(
+        analysis="battery",
+        schema_version=1,
+        params={"prompts": "0" * 20, "too_long": "skip", "gates": None},
+        model=model(2, 4, 2),
+        task=None,
+        seeds=(0,),
+        arrays={
+            "mean": tally.means().astype(np.float32),
+            "sd": tally.spread().astype(np.float32),
+            "count": tally.count.astype(np.uint32),
+            "top": tally.top,
+            "top_value": tally.top_value.astype(np.float32),
+            "n_tokens": np.array([5, 9, 12, 7, 20, 900], np.uint32),
+            "n_repeats": np.array([0, 3, 4, 2, 9, 0], np.uint32),
+            "skipped": np.array([0, 0, 0, 0, 0, 1], np.uint8),
+            **{name: loss.astype(np.float32) for name, loss in losses.items()},
+        },
+        values={
+            "scores": [score.name for score in SCORES],
+            "n_prompts": prompts,
+            "n_skipped": 1,
+            "notes": [],
+        },
+    )
+
+
+def sufficiency() -> Result:
+    """Three of eight heads keep 96 % of the gain; two random orders don't."""
+    k = np.array([0, 1, 2, 3, 4, 8], np.uint32)
+    kept = np.array([0, 0.1, 0.4, 0.96, 1.02, 1.0])
+    tried = np.array([0, 1, 4, 8], np.uint32)
+    random = np.array([[0, 0.02, 0.3, 1], [0, 0, 0.5, 1]])
+    subset = np.zeros((2, 4), np.float32)
+    subset[[0, 0, 1], [0, 2, 0]] = 1
+    order = np.array([[0, 0], [1, 0], [0, 2], [1, 1], [0, 1], [1, 2], [1, 3], [0, 3]], np.uint16)
+    score = np.zeros((2, 4), np.float32)
+    score[tuple(order.T.astype(int))] = np.linspace(0.99, 0.01, 8)
+    arrays = {"kept": kept, "log_probability": 3 * kept - 3.1, "accuracy": np.clip(kept, 0, 1)}
+    arrays |= {
+        f"random_{name}": array
+        for name, array in {"kept": random, "log_probability": 3 * random - 3.1, "accuracy": random}.items()
+    }
+    return Result(
+        analysis="sufficiency",
+        schema_version=1,
+        params={"run": "0" * 20, "keep": 0.95, "points": 4, "orders": 2},
+        model=model(2, 4, 2),
+        task={"name": "pairs", "title": "Pairs"},
+        seeds=(0, 1),
+        arrays={
+            **{name: array.astype(np.float32) for name, array in arrays.items()},
+            "open_heads": k,
+            "random_open_heads": tried,
+            "order": order,
+            "facilitation": score,
+            "subset": subset,
+        },
+        values={
+            "fewest": 3,
+            "n_heads": 8,
+            "kept": 0.96,
+            "log_probability_closed": -3.1,
+            "log_probability_open": -0.1,
+            "n_test": 40,
+            "notes": [],
+        },
+    )
+
+
 SAMPLES: Mapping[str, Callable[[], Result]] = {
     "chg": result,
     "induction": induction,
+    "battery": battery,
+    "sufficiency": sufficiency,
     "eigen": circuit_samples.eigen,
     "composition": circuit_samples.composition,
 }

@@ -72,13 +72,13 @@ class Rows:
             runs.create_or_get(session, request_for(run_id, made_result()), queue=queue)
         return run_id
 
-    def done(self, run_id: str, result: Result | None = None) -> str:
+    def done(self, run_id: str, result: Result | None = None, **changes: Any) -> str:
         """A run with its result."""
         outcome = result or made_result()
         with self.store.session() as session:
             runs.add_finished(
                 session,
-                request_for(run_id, outcome),
+                request_for(run_id, outcome, **changes),
                 outcome,
                 HEADLINE,
                 origin="local",

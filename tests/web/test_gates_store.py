@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from safetensors.numpy import load
 from starlette.testclient import TestClient
 
 from figures.results import result as made_result
+from figures.samples import sufficiency
 from headscope.core.arrays import decode, encode
 from headscope.core.roles import finished
 from web.conftest import Rows
@@ -133,6 +135,16 @@ def test_a_run_gives_its_gates(client: TestClient, rows: Rows) -> None:
         assert set(np.unique(one["random"])) <= {0.0, 1.0}
         again = given(client, run_id, seed=result.seeds[index], threshold=threshold)
         np.testing.assert_array_equal(again["random"], one["random"])
+
+
+def test_a_run_gives_the_heads_that_a_sufficiency_run_of_it_found(client: TestClient, rows: Rows) -> None:
+    run_id, found = rows.done("a"), sufficiency()
+    for number, (of, fewest) in enumerate((("b", 3), (run_id, None))):
+        outcome = replace(found, values={**found.values, "fewest": fewest})
+        rows.done(f"s{number}", outcome, analysis="sufficiency", params={"run": of})
+    assert "sufficient" not in given(client, run_id)
+    rows.done("s2", found, analysis="sufficiency", params={"run": run_id})
+    np.testing.assert_array_equal(given(client, run_id)["sufficient"], found.arrays["subset"])
 
 
 def test_runs_that_give_none(client: TestClient, rows: Rows) -> None:

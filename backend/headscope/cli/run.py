@@ -71,6 +71,7 @@ def resolve(
     params: dict[str, Any],
 ) -> Request:
     """Validate what was asked for and name it; raises ``NotFound`` and ``Invalid``."""
+    from headscope.analyses.base import handed
     from headscope.analyses.request import find, resolve
     from headscope.store.references import look_up
     from headscope.store.tasks import load_user_tasks
@@ -79,8 +80,12 @@ def resolve(
     chosen = find(analysis)
     with store.session() as session:
         known = TaskCatalogue(load_user_tasks(session))
-        request = resolve(analysis, models.info(model), known.get(task) if task else None, preset, params)
-        look_up(session, chosen, request.params, request.model)
+        asked = known.get(task) if task else None
+        request = resolve(analysis, models.info(model), asked, preset, params)
+        inputs = look_up(session, chosen, request.params, request.model)
+    # What can't be computed is refused here, before there is a run: too long for the context, say.
+    handed_over = handed(chosen, inputs)
+    chosen.estimate(request.parsed, request.model, asked, tokenizer=models.tokenizer(model), **handed_over)
     return request
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, cast
 
+import numpy as np
 from fastapi import APIRouter, Depends, Query, Response
+from numpy.typing import NDArray
+from sqlalchemy.orm import Session
 
 from headscope.analyses.chg.presets import OPEN_FROM, presets
 from headscope.core.arrays import encode
@@ -12,6 +15,7 @@ from headscope.core.gate_file import FORMATS, Format, filename, write_gates
 from headscope.core.gate_vector import gate_vector
 from headscope.messages import GatePreset, GateVectorIn, GateVectorOut
 from headscope.store import gates, runs
+from headscope.store.tables import Run
 from headscope.web.asking import known_model
 from headscope.web.deps import App, StoreSession, shared_or_signed_in
 from headscope.web.present import gate_vector_out
@@ -86,13 +90,15 @@ def list_presets(
     ] = "mean",
     threshold: Threshold = 0.5,
 ) -> list[GatePreset]:
-    """Of causal head gating: G+, G−, only the needed heads, without the harmful ones, always needed, random.
+    """Of causal head gating: G+, G−, only the needed heads, without the harmful ones, always needed, those
+    that suffice where a sufficiency run of it has found some, random.
 
     409 for a run without a result and for one of another analysis; 404 for a seed that it doesn't have.
     """
     run = runs.get(session, run_id)
     result = result_of(app, session, run)
-    found = presets(result, run_id, None if seed == "mean" else int(seed), threshold)
+    chosen = None if seed == "mean" else int(seed)
+    found = presets(result, run_id, chosen, threshold, sufficient=_sufficient(session, run))
     return [
         GatePreset(
             name=preset.name,
@@ -103,3 +109,14 @@ def list_presets(
         )
         for preset in found
     ]
+
+
+def _sufficient(session: Session, run: Run) -> NDArray[np.bool_] | None:
+    """The heads that the newest sufficiency run of this run found, where one found any."""
+    later, _ = runs.find(session, model=run.model, analysis="sufficiency", status="done", limit=500)
+    for each in later:
+        if each.params.get("run") == run.id:
+            result = runs.result(session, each.id)
+            if result.values["fewest"] is not None:
+                return result.arrays["subset"] > 0
+    return None
