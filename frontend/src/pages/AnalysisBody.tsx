@@ -1,19 +1,19 @@
 import { useCallback } from "react";
-import type { Run } from "../api/types";
-import { plural } from "../format/numbers";
+import type { Analysis, Run } from "../api/types";
 import { ProblemNote } from "../parts/ProblemNote";
-import { Words } from "../parts/Words";
 import { isGrid } from "../plot/heads";
 import { Picture, type Selection } from "../plot/Picture";
 import { DEFAULT_VIEW, type Head } from "../url/view";
-import { useAnalyses } from "./analyses";
+import { seedsText, useAnalyses } from "./analyses";
 import { HeadFacts } from "./HeadFacts";
 import { HeadlineCards } from "./HeadlineCards";
-import { notesOf, settingsOf } from "./headline";
+import { settingsOf } from "./headline";
+import { Limits } from "./Limits";
 import { NextSteps } from "./NextSteps";
 import { ReproduceCard } from "./ReproduceCard";
 import type { RunBodyProps } from "./RunBody";
 import { useRunFigure } from "./runFigure";
+import { ShareSlider } from "./ShareSlider";
 
 /** A finished run of any analysis: what it says in few words, its figures in order, the head in hand. */
 export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) {
@@ -24,7 +24,8 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
   if (analyses.error && !analyses.data) return <ProblemNote error={analyses.error} retry={analyses.reload} />;
   return (
     <>
-      <RunFacts run={run} summary={analysis?.summary} />
+      <RunFacts run={run} analysis={analysis} />
+      <Limits runs={[run]} share={share} />
       <div className="columns">
         <div className="main-column">
           <HeadlineCards run={run} selection={selection} />
@@ -33,7 +34,15 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
               <div className="skeleton grid-skeleton wide" role="status" aria-label="Loading the figures" />
             )}
             {analysis?.figures.map((name) => (
-              <RunFigure key={name} run={run} name={name} share={share} selection={selection} />
+              <RunFigure
+                key={name}
+                run={run}
+                name={name}
+                share={share}
+                selection={selection}
+                threshold={view.threshold}
+                onThreshold={(threshold) => onView({ ...view, threshold }, { replace: true })}
+              />
             ))}
           </div>
         </div>
@@ -48,11 +57,11 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
 }
 
 /** What was computed, on what, and what to mind. */
-function RunFacts({ run, summary }: { run: Run; summary: string | undefined }) {
+function RunFacts({ run, analysis }: { run: Run; analysis: Analysis | undefined }) {
   const { n_layers: layers, n_heads: heads } = run.model_info ?? {};
   const facts = [
     typeof layers === "number" && typeof heads === "number" && `${layers} layers × ${heads} heads`,
-    run.seeds.length > 1 && plural(run.seeds.length, "seed"),
+    run.seeds.length > 1 && seedsText(run, analysis),
     ...settingsOf(run),
     run.preset && `${run.preset} preset`,
     run.origin === "gallery" && "shipped result",
@@ -60,12 +69,7 @@ function RunFacts({ run, summary }: { run: Run; summary: string | undefined }) {
   return (
     <>
       <p className="facts">{facts.filter(Boolean).join(" · ")}</p>
-      {summary && <p className="caption">{summary}</p>}
-      {notesOf(run).map((note) => (
-        <p key={note} className="notice">
-          <Words text={note} />
-        </p>
-      ))}
+      {analysis && <p className="caption">{analysis.summary}</p>}
     </>
   );
 }
@@ -75,12 +79,13 @@ interface RunFigureProps {
   name: string;
   share: string | null;
   selection: Selection;
+  threshold: number;
+  onThreshold: (threshold: number) => void;
 }
 
 /** One figure; a map of many layers has the whole width. */
-function RunFigure({ run, name, share, selection }: RunFigureProps) {
-  const figure = useRunFigure(run, name, share, selection.head);
-  const { threshold, mode } = DEFAULT_VIEW;
+function RunFigure({ run, name, share, selection, threshold, onThreshold }: RunFigureProps) {
+  const figure = useRunFigure(run, name, share, selection.head, threshold);
   const { meta } = figure.data?.layout ?? {};
   const wide = meta?.wide === true || (isGrid(figure.data) && Number(meta?.max_width) >= 480);
   return (
@@ -88,8 +93,11 @@ function RunFigure({ run, name, share, selection }: RunFigureProps) {
       <Picture
         title={name.replaceAll(/[-_]/g, " ")}
         figure={figure}
-        source={{ run: run.id, figure: name, share, view: { threshold, mode, head: figure.head } }}
+        source={{ run: run.id, figure: name, share, view: { mode: DEFAULT_VIEW.mode, ...figure.asked } }}
         selection={selection}
+        controls={
+          meta?.threshold !== undefined && <ShareSlider threshold={threshold} onThreshold={onThreshold} />
+        }
       />
     </div>
   );

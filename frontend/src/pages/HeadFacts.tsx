@@ -100,15 +100,11 @@ function HeadRow({ run, figure, share, head }: HeadRowProps) {
   );
   if (!isGrid(data)) return null;
   const values = table.data ? rowOf(table.data, head) : [];
-  const [first, ...others] = values;
-  const more = others.map(({ title, text }) => `${title} ${text}`).join(" · ");
+  const [first] = values;
   return (
-    <div title={data.layout.meta?.reading}>
+    <div title={values.map(({ title, text }) => `${title} ${text}`).join("\n")}>
       <dt>{data.layout.meta?.title ?? figure}</dt>
-      <dd>
-        {first?.text ?? NOTHING}
-        {more && <span className="muted small more"> {more}</span>}
-      </dd>
+      <dd>{first?.text ?? (table.data || table.error ? NOTHING : "…")}</dd>
     </div>
   );
 }

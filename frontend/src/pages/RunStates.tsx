@@ -29,7 +29,7 @@ export function ProgressBar({ fraction, label }: { fraction: number | null; labe
 /** What is known of a run on its way; seeds and loss where the analysis has any. */
 function progressFacts({ progress, seeds }: { progress: Progress; seeds: number[] }): [string, string][] {
   const facts: [string, string][] = [["Phase", progress.phase]];
-  if (seeds.length > 1) facts.push(["Seeds", progress.seeds]);
+  if (seeds.length > 1 && progress.seeds !== "") facts.push(["Seeds", progress.seeds]);
   if (progress.steps > 0) facts.push(["Step", `${count(progress.step)} of ${count(progress.steps)}`]);
   if (progress.loss !== null) facts.push(["Loss", `${measured(progress.loss)} nats`]);
   const { seconds_left: left } = progress;

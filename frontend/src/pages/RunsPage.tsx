@@ -3,14 +3,14 @@ import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
 import { inMotion } from "../api/live";
 import { forget, useInterval, useResource } from "../api/resource";
-import { FINAL, type Model, type Run, type RunStatus } from "../api/types";
+import { type Analysis, FINAL, type Model, type Run, type RunStatus } from "../api/types";
 import { duration, moment, plural, progress } from "../format/numbers";
 import { Confirm } from "../parts/Dialog";
 import { ProblemNote } from "../parts/ProblemNote";
 import { Words } from "../parts/Words";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW, NEW_RUN, type Place } from "../url/view";
-import { useAnalyses } from "./analyses";
+import { seedsText, useAnalyses } from "./analyses";
 import { HeadlineLine } from "./HeadlineCards";
 import { Headline } from "./Maps";
 import { ProgressBar } from "./RunStates";
@@ -76,6 +76,7 @@ export function RunsPage({ place }: { place: RunsPlace }) {
               <RunRow
                 key={run.id}
                 run={run}
+                analysis={analyses.data?.find(({ name }) => name === run.analysis)}
                 model={models.data?.find(({ name }) => name === run.model)}
                 reload={runs.reload}
               />
@@ -145,11 +146,12 @@ function NoRuns({ filtered }: { filtered: boolean }) {
 
 interface RunRowProps {
   run: Run;
+  analysis: Analysis | undefined;
   model: Model | undefined;
   reload: () => void;
 }
 
-function RunRow({ run, model, reload }: RunRowProps) {
+function RunRow({ run, analysis, model, reload }: RunRowProps) {
   const words = titleText(titleWords(run, model));
   const [asking, setAsking] = useState(false);
   const [error, setError] = useState<ApiError>();
@@ -172,7 +174,7 @@ function RunRow({ run, model, reload }: RunRowProps) {
         </Link>
         <span className="muted small">
           {analysisTitle(run)}
-          {run.seeds.length > 1 && ` · ${plural(run.seeds.length, "seed")}`}
+          {run.seeds.length > 1 && ` · ${seedsText(run, analysis)}`}
           {run.preset && ` · ${run.preset}`} · {moment(run.created_at)}
           {run.wall_seconds !== null && ` · took ${duration(run.wall_seconds)}`}
           {run.origin === "gallery" && " · shipped"}

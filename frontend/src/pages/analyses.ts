@@ -3,6 +3,7 @@ import { api } from "../api/client";
 import { type Resource, useResource } from "../api/resource";
 import type { Analysis, Run } from "../api/types";
 import { fieldsOf, overrides, presetValues, textOf, type Values } from "../form/schema";
+import { plural } from "../format/numbers";
 import type { NewRun, Place } from "../url/view";
 
 /** The analyses there are; they change with the program only. */
@@ -38,4 +39,11 @@ export function wantedAnalysis(name: string, analyses: readonly Analysis[]): str
   return (
     analyses.find((analysis) => name === analysis.name || name === `${analysis.name}_run`)?.name ?? "chg"
   );
+}
+
+/** "5 seeds", or what the analysis calls them: "4 draws". */
+export function seedsText(run: Pick<Run, "seeds">, analysis: Analysis | undefined): string {
+  const properties = (analysis?.params_schema.properties ?? {}) as Record<string, { title?: string }>;
+  const many = properties.seeds?.title?.toLowerCase() ?? "seeds";
+  return plural(run.seeds.length, many.replace(/s$/, ""), many);
 }

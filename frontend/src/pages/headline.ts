@@ -31,20 +31,11 @@ function headsOf(value: unknown): Head[] {
   return heads.every((head) => head !== null) ? heads : [];
 }
 
-/** What stands in `headline`, but for its notes. */
+/** What stands in `headline`. */
 export function factsOf(run: Pick<Run, "headline">): Fact[] {
   return Object.entries(run.headline ?? {})
-    .filter(
-      ([name, value]) =>
-        name !== "notes" && (typeof value !== "object" || Array.isArray(value) || value === null),
-    )
+    .filter(([, value]) => typeof value !== "object" || Array.isArray(value) || value === null)
     .map(([name, value]) => ({ name, label: worded(name), text: textOf(value), heads: headsOf(value) }));
-}
-
-/** What to mind when reading the result, in sentences. */
-export function notesOf(run: Pick<Run, "headline">): string[] {
-  const notes = run.headline?.notes;
-  return [notes ?? []].flat().filter((note): note is string => typeof note === "string" && note !== "");
 }
 
 /** How a model's weights were handled, where the numbers depend on it: two ways are never compared. */

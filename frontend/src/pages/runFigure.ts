@@ -1,32 +1,44 @@
+import { useEffect, useRef } from "react";
 import { api } from "../api/client";
 import { type Resource, useResource } from "../api/resource";
 import type { Figure, Run } from "../api/types";
-import { type Head, headName } from "../url/view";
+import { DEFAULT_VIEW, type Head, headName } from "../url/view";
 
 export interface RunFigure extends Resource<Figure> {
-  /** The head that the figure shows, where it is about one: "1.5". */
-  head: string | undefined;
+  /** What it was asked for with. */
+  asked: { threshold: number; head?: string | undefined };
 }
 
 /**
- * A figure that follows nothing but the run, and the head in hand where it is about one: such a figure says so
- * in `layout.meta.head`. However many cards show it, it is asked for once.
+ * A figure of a run; however many cards show it, it is asked for once. It says in `layout.meta` what it follows:
+ * `head` where it is about one, `threshold` where that decides what it shows. Until the one asked for is there,
+ * the last one stays.
  */
 export function useRunFigure(
   run: Pick<Run, "id">,
   name: string,
   share: string | null,
   head: Head | null = null,
+  threshold: number = DEFAULT_VIEW.threshold,
 ): RunFigure {
   const key = `figure ${run.id} ${name}`;
   const whole = useResource(key, (signal) => api.figure(run.id, name, { share }, signal), { fixed: true });
-  const about = whole.data?.layout.meta?.head !== undefined;
-  const wanted = about && head ? headName(head) : undefined;
+  const meta = whole.data?.layout.meta;
+  const asked = {
+    threshold: meta?.threshold === undefined ? DEFAULT_VIEW.threshold : threshold,
+    head: meta?.head === undefined || head === null ? undefined : headName(head),
+  };
+  const another = asked.head !== undefined || asked.threshold !== DEFAULT_VIEW.threshold;
   const own = useResource(
-    wanted ? `${key} ${wanted}` : null,
-    (signal) => api.figure(run.id, name, { share, head: wanted }, signal),
+    another ? `${key} ${asked.threshold} ${asked.head ?? ""}` : null,
+    (signal) => api.figure(run.id, name, { share, ...asked }, signal),
     { fixed: true },
   );
-  if (!wanted) return { ...whole, head: undefined };
-  return { ...own, data: own.data ?? (own.error ? undefined : whole.data), loading: false, head: wanted };
+  const last = useRef<Figure>(undefined);
+  useEffect(() => {
+    if (own.data) last.current = own.data;
+  }, [own.data]);
+  if (!another) return { ...whole, asked };
+  const data = own.data ?? (own.error ? undefined : (last.current ?? whole.data));
+  return { ...own, data, loading: false, asked };
 }

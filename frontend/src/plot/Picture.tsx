@@ -137,7 +137,10 @@ function Drawing({ figure, label, onFigure, selection }: DrawingProps) {
   const width = useWidth(box);
   const paints = usePaints();
   const { theme } = useTheme();
-  const height = Number(figure.layout.height) || HEIGHT;
+  const tall = Number(figure.layout.height) || HEIGHT;
+  // What has equal units both ways would stand in an empty box where the page is narrow.
+  const square = (figure.layout.yaxis as { scaleanchor?: string } | undefined)?.scaleanchor !== undefined;
+  const height = square && width > 0 ? Math.min(tall, width + 90) : tall;
   const most = Number(figure.layout.meta?.max_width) || Number.POSITIVE_INFINITY;
   const ready = useMemo(() => {
     if (!paints || width === 0) return undefined;

@@ -51,17 +51,31 @@ export function useLaid(figure: Figure, isTurned: boolean, available: number): L
     const width = Math.max(columns * LEAST_CELL + 80, Math.min(available, meta.max_width));
     // What is laid over the drawing relies on the margins that the layout names.
     const fixed = (axis: unknown) => ({ ...(axis as object), automargin: false });
-    const { xaxis, yaxis, shapes, ...layout } = laid.layout;
+    const { xaxis, yaxis, shapes, margin, ...layout } = laid.layout;
     const ownShapes = (shapes as { name?: string }[]).filter(({ name }) => name !== "cells");
     return {
       figure: {
-        ...laid,
-        layout: { ...layout, width, xaxis: fixed(xaxis), yaxis: fixed(yaxis), shapes: ownShapes },
+        data: laid.data.map(withNarrowBar),
+        layout: {
+          ...layout,
+          width,
+          margin: { ...(margin as object), autoexpand: false },
+          xaxis: fixed(xaxis),
+          yaxis: fixed(yaxis),
+          shapes: ownShapes,
+        },
       },
       drawn: { width, height: Number(layout.height), turned: isTurned },
       colours: { panel: colour(paints, theme, "panel"), line: colour(paints, theme, "line") },
     };
   }, [figure, isTurned, theme, paints, available]);
+}
+
+/** A colour bar that stays inside the margin the layout names. */
+function withNarrowBar(trace: Record<string, unknown>): Record<string, unknown> {
+  return trace.showscale === true
+    ? { ...trace, colorbar: { ...(trace.colorbar as object), x: 1, xpad: 8 } }
+    : trace;
 }
 
 /** Round corners and the selection, over the drawing: they follow the hand without drawing it again. */

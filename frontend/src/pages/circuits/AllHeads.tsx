@@ -5,6 +5,7 @@ import type { Analysis, Model, Run } from "../../api/types";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { Segmented } from "../../parts/Segmented";
 import type { CircuitsView, Head } from "../../url/view";
+import { ShareSlider } from "../ShareSlider";
 import { CircuitFigure, isGraph, kindOf } from "./CircuitFigure";
 import { sectionRequest, sectionRuns } from "./circuitRuns";
 import { HeadInHand } from "./HeadInHand";
@@ -92,22 +93,10 @@ function GraphControls({ view, onView }: Pick<CircuitsState, "view" | "onView">)
         value={view.composition}
         onChange={(composition) => onView({ ...view, composition })}
       />
-      <label className="slider" title="Pairs that score at least this share of the strongest pair are drawn.">
-        <span>
-          pairs at ≥ <output>{Math.round(view.threshold * 100)} %</output> of the strongest
-        </span>
-        <input
-          type="range"
-          min={0.05}
-          max={1}
-          step={0.01}
-          value={view.threshold}
-          aria-label="Least strength of a pair"
-          onChange={({ target }) =>
-            onView({ ...view, threshold: Math.round(Number(target.value) * 100) / 100 }, { replace: true })
-          }
-        />
-      </label>
+      <ShareSlider
+        threshold={view.threshold}
+        onThreshold={(threshold) => onView({ ...view, threshold }, { replace: true })}
+      />
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { api } from "../../api/client";
 import { type Resource, useResource } from "../../api/resource";
 import type { Figure, Run } from "../../api/types";
-import { isGrid } from "../../plot/heads";
+import { cellValues, isGrid } from "../../plot/heads";
 import { Picture, type PictureSource, type Selection } from "../../plot/Picture";
 import { type CircuitsView, COMPOSITIONS, type Composition, headName } from "../../url/view";
 import { useRunFigure } from "../runFigure";
@@ -34,7 +34,9 @@ function Plain({ run, name, view, about, selection }: CircuitFigureProps) {
   const figure = useRunFigure(run, name, null, view.head);
   const isAbout = figure.data?.layout.meta?.head === undefined ? "heads" : "head";
   if (figure.data ? isAbout !== about : about === "head" && !figure.error) return null;
-  return <Card run={run} name={name} figure={figure} asked={{ head: figure.head }} selection={selection} />;
+  // What an architecture doesn't have is no picture of nothing.
+  if (isGrid(figure.data) && cellValues(figure.data).flat().every(Number.isNaN)) return null;
+  return <Card run={run} name={name} figure={figure} asked={figure.asked} selection={selection} />;
 }
 
 /** Lines between heads: those above the threshold, and of the head in hand alone where there is one. */

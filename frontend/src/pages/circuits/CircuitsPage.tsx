@@ -8,8 +8,9 @@ import { Segmented } from "../../parts/Segmented";
 import { go } from "../../url/navigation";
 import { type CircuitsView, headName, type Place } from "../../url/view";
 import { useAnalyses } from "../analyses";
+import { Limits } from "../Limits";
 import { AllHeads } from "./AllHeads";
-import { chosenWeights, processings, SECTIONS, useCircuitRuns } from "./circuitRuns";
+import { chosenWeights, processings, SECTIONS, sectionRuns, useCircuitRuns } from "./circuitRuns";
 import { HeadCircuit } from "./HeadCircuit";
 
 type CircuitsPlace = Extract<Place, { page: "circuits" }>;
@@ -134,10 +135,15 @@ function Circuits({ place, model, models, analyses }: CircuitsProps) {
         <ProblemNote error={runs.error} retry={runs.reload} />
       ) : !runs.data ? (
         <div className="skeleton grid-skeleton" role="status" aria-label="Loading the circuits" />
-      ) : view.tab === "head" && view.head ? (
-        <HeadCircuit {...shared} head={view.head} />
       ) : (
-        <AllHeads {...shared} />
+        <>
+          <Limits runs={sections.flatMap(({ name }) => sectionRuns(all, name, weights).done ?? [])} />
+          {view.tab === "head" && view.head ? (
+            <HeadCircuit {...shared} head={view.head} />
+          ) : (
+            <AllHeads {...shared} />
+          )}
+        </>
       )}
     </div>
   );

@@ -41,35 +41,39 @@ export function HeadCircuit({
     <div className="columns">
       <div className="main-column">
         <HeadPicker head={head} layers={layers ?? 1} heads={heads ?? 1} onPick={selection.onSelect} />
-        {sections.map((analysis) => {
-          const mine = sectionRuns(runs, analysis.name, weights);
-          if (!mine.done && analysis.name !== "eigen" && analysis.name !== "composition") return null;
-          return (
+        <div className="pictures">
+          {sections.map(({ name, figures }) => {
+            const run = sectionRuns(runs, name, weights).done;
+            return (
+              run &&
+              figures.map((figure) => (
+                <CircuitFigure
+                  key={`${name} ${figure}`}
+                  run={run}
+                  name={figure}
+                  view={view}
+                  about="head"
+                  selection={selection}
+                />
+              ))
+            );
+          })}
+        </div>
+        {sections
+          .filter(({ name }) => name === "eigen" || name === "composition")
+          .filter(({ name }) => sectionRuns(runs, name, weights).done === undefined)
+          .map((analysis) => (
             <Section
               key={analysis.name}
               analysis={analysis}
               model={model.name}
               weights={weights}
-              runs={mine}
+              runs={sectionRuns(runs, analysis.name, weights)}
               reload={reload}
             >
-              {(run) => (
-                <div className="pictures">
-                  {analysis.figures.map((name) => (
-                    <CircuitFigure
-                      key={name}
-                      run={run}
-                      name={name}
-                      view={view}
-                      about="head"
-                      selection={selection}
-                    />
-                  ))}
-                </div>
-              )}
+              {() => null}
             </Section>
-          );
-        })}
+          ))}
       </div>
       <aside className="side-column" aria-label="Scores of the head">
         <section className="card head-card" aria-label="Selected head">
@@ -81,7 +85,7 @@ export function HeadCircuit({
           ) : (
             <p className="muted">Its scores come with the eigenvalues.</p>
           )}
-          <HeadLinks model={model.name} head={head} />
+          <HeadLinks model={model.name} head={head} circuits={false} />
         </section>
       </aside>
     </div>

@@ -5,12 +5,10 @@ import { useResource } from "../../api/resource";
 import type { Analysis, Run, RunRequest } from "../../api/types";
 import { duration } from "../../format/numbers";
 import { ProblemNote } from "../../parts/ProblemNote";
-import { Words } from "../../parts/Words";
 import { Link } from "../../url/navigation";
 import { DEFAULT_VIEW, NEW_RUN } from "../../url/view";
 import { RunState } from "../RunStates";
 import { type SectionRuns, sectionRequest } from "./circuitRuns";
-import { useNotes } from "./useNotes";
 
 interface SectionProps {
   analysis: Analysis;
@@ -36,30 +34,10 @@ export function Section({ analysis, model, weights, runs, reload, children }: Se
       </div>
       <p className="caption">{analysis.summary}</p>
       {open && <RunState run={open} onRun={reload} readOnly={false} />}
-      {done ? (
-        <>
-          <Notes run={done} />
-          {children(done)}
-        </>
-      ) : (
-        !open && <Missing analysis={analysis} model={model} weights={weights} onStarted={reload} />
-      )}
+      {done
+        ? children(done)
+        : !open && <Missing analysis={analysis} model={model} weights={weights} onStarted={reload} />}
     </section>
-  );
-}
-
-/** The limits of the result's numbers. */
-function Notes({ run }: { run: Run }) {
-  const notes = useNotes(run, null);
-  if (notes.length === 0) return null;
-  return (
-    <ul className="limits" aria-label="What to mind">
-      {notes.map((note) => (
-        <li key={note}>
-          <Words text={note} />
-        </li>
-      ))}
-    </ul>
   );
 }
 
