@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from figures.results import result as made_result
 from figures.results import without_fit
-from headscope.core.arrays import decode
+from headscope.core.arrays import decode, is_typed
 from web.conftest import HEADLINE, Rows
 
 
@@ -35,6 +35,14 @@ def test_the_result_keeps_nan_and_is_not_sent_twice(client: TestClient, rows: Ro
     assert np.isnan(decode(answer.json()["g_plus"])[1]).all()
     again = client.get("/api/v1/runs/a/result", headers={"If-None-Match": answer.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_result_can_be_had_without_its_arrays(client: TestClient, rows: Rows) -> None:
+    rows.done("a", made_result())
+    whole, few = (client.get(f"/api/v1/runs/a/result{query}") for query in ("", "?arrays=false"))
+    assert "g_plus" in whole.json()
+    assert few.json() == {name: value for name, value in whole.json().items() if not is_typed(value)}
+    assert few.headers["etag"] != whole.headers["etag"]
 
 
 def test_large_answers_are_compressed(client: TestClient, rows: Rows) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -13,6 +14,7 @@ from headscope.settings import Settings
 from headscope.store.session import Store
 from headscope.store.tables import Share, now
 from web.conftest import TOKEN, Rows, browser
+from web.test_served import serving
 
 
 @pytest.fixture
@@ -96,6 +98,27 @@ def test_revoked(owner: TestClient, outsider: TestClient, rows: Rows) -> None:
     assert read(outsider, "a", "", token) == (410, "share-revoked")
     assert owner.get("/api/v1/shares").json()[0]["revoked_at"] is not None
     assert owner.delete("/api/v1/shares/none").status_code == 404
+
+
+def test_a_revoked_share_ends_an_open_event_stream(owner: TestClient, guarded: Settings, rows: Rows) -> None:
+    """Read by a real server: the test client would wait for the stream's end before it gives anything."""
+    rows.waiting("a")
+    token = share(owner, "a")
+    with serving(guarded) as (url, _):
+        with httpx.stream("GET", f"{url}/api/v1/runs/a/events", params={"share": token}) as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == "event: run"
+            assert owner.delete(f"/api/v1/shares/{token}").status_code == 204
+            rest = list(lines)
+        assert "event: problem" in rest
+        assert "share-revoked" in rest[rest.index("event: problem") + 1]
+
+
+def test_a_shared_run_names_its_model_in_words(owner: TestClient, outsider: TestClient, rows: Rows) -> None:
+    rows.done("a")
+    token = share(owner, "a")
+    (run,) = outsider.get(f"/api/v1/shares/{token}").json()["runs"]
+    assert run["model_title"] == owner.get("/api/v1/runs/a").json()["model_title"] == run["model"]
 
 
 def test_expired(owner: TestClient, outsider: TestClient, rows: Rows, store: Store) -> None:

@@ -36,3 +36,5 @@ from headscope.messages.prompts import PromptExample as PromptExample
 from headscope.messages.prompts import PromptIn as PromptIn
 from headscope.messages.prompts import PromptOut as PromptOut
 from headscope.messages.prompts import PromptRows as PromptRows
+from headscope.messages.shares import LabShareIn as LabShareIn
+from headscope.messages.shares import SharedLab as SharedLab

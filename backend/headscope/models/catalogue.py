@@ -82,6 +82,10 @@ class Catalogue:
         own = [_described(folder, name, "folder") for name, folder in self._own() if name not in known]
         return [*bundled, *named, *own]
 
+    def titles(self) -> dict[str, str]:
+        """Every known model's title by its name."""
+        return {entry.name: entry.title for entry in self.all()}
+
     def get(self, name: str) -> ModelEntry:
         """A model by its name, or by a path to its folder. Raises NotFound, listing the names."""
         entries = self.all()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy.orm import Session
 
 from headscope.analyses.base import Estimate, handed
 from headscope.analyses.request import Request, find, resolve
+from headscope.core.gate_vector import gate_table
 from headscope.core.model import ModelInfo
 from headscope.errors import NotFound, Refused
+from headscope.messages import LabIn
 from headscope.models.catalogue import ModelEntry
+from headscope.store import prompts
 from headscope.store.references import look_up
 from headscope.store.tables import Run
 from headscope.store.tasks import load_user_tasks
@@ -19,6 +22,8 @@ from headscope.web.schemas import RunIn
 
 if TYPE_CHECKING:
     from headscope.web.deps import Services
+
+Asked = TypeVar("Asked", bound=LabIn)
 
 
 def task_catalogue(session: Session) -> TaskCatalogue:
@@ -59,6 +64,29 @@ def ask_again(app: Services, session: Session, run: Run) -> tuple[Request, Estim
             code="inputs-changed",
         )
     return request, estimate
+
+
+def with_text(app: Services, body: Asked) -> Asked:
+    """A lab's request as a worker takes it: with the stored prompt's text in place of its id.
+
+    Gates are checked here, so that wrong ones wait for no worker. Raises ``NotFound`` (unknown-model,
+    unknown-prompt, unknown-row), ``Unavailable`` (model-not-fetched), ``Invalid`` (bad-gates).
+    """
+    info = known_model(app, body.model)
+    gates = getattr(body, "gates", None)
+    if gates is not None:
+        gate_table(gates, info)
+    if body.prompt is None:
+        return body
+    with app.store.session() as session:
+        texts = prompts.load(session, body.prompt).texts
+    if body.row >= len(texts):
+        raise NotFound(
+            f"There is no row {body.row}: the prompt {body.prompt} has {len(texts)}.",
+            f"Rows run 0-{len(texts) - 1}.",
+            code="unknown-row",
+        )
+    return body.model_copy(update={"text": texts[body.row], "prompt": None, "row": 0})
 
 
 def known_entry(app: Services, name: str) -> ModelEntry:

@@ -101,18 +101,20 @@ def signed_in(who: Who) -> None:
         raise sign_in_needed()
 
 
-def shared_or_signed_in(
-    run_id: str,
-    who: Who,
-    session: StoreSession,
-    share: Annotated[
-        str | None,
-        Query(max_length=128, description="A share's token: opens the runs it points to without signing in."),
-    ] = None,
-) -> None:
-    """Let those through who may use the server, and the holder of a live share of this very run.
+ShareToken = Annotated[
+    str | None,
+    Query(max_length=128, description="A share's token: opens the runs it points to without signing in."),
+]
 
-    Raises ``SignInNeeded``, or ``NotFound`` for a share that is unknown, revoked or expired.
+
+def shared_or_signed_in(run_id: str, who: Who, session: StoreSession, share: ShareToken = None) -> None:
+    """Let those through who may use the server, and the holder of a live share of this very run."""
+    check_reader(session, run_id, who, share)
+
+
+def check_reader(session: Session, run_id: str, who: AccessState, share: str | None) -> None:
+    """Raise ``SignInNeeded`` where someone may not read a run, ``NotFound`` for a share that is unknown,
+    revoked or expired.
     """
     if who != "sign-in-needed":
         return

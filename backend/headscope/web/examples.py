@@ -56,6 +56,7 @@ _RUN: Final[dict[str, Any]] = {
     "analysis": "chg",
     "title": "Causal head gating",
     "model": "headscope-2l",
+    "model_title": "Headscope two-layer",
     "model_info": _MODEL_INFO,
     "task": "induction",
     "task_title": "Induction on repeated random tokens",
@@ -206,6 +207,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "needs_task": True,
         "params_schema": {"type": "object", "properties": {"seeds": {"type": "integer", "default": 3}}},
         "presets": {"quick": {"seeds": 3}},
+        "references": {},
         "figures": ["roles", "ecdf", "loss"],
     },
     "RunIn": {
@@ -237,8 +239,9 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "visibility": "unlisted",
         "expires_in_days": None,
     },
+    "LabShareIn": {**_PROMPT, "gates": [[1.0, 0.0]], "at": None, "answers": []},
     "ShareOut": _SHARE,
-    "SharedOut": {**_SHARE, "runs": [_RUN]},
+    "SharedOut": {**_SHARE, "runs": [_RUN], "lab": None},
     "WorkerOut": _WORKER,
     "HealthOut": {
         "status": "ok",
@@ -371,4 +374,13 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "ThemeOut": {"light": {"layout": {}}, "dark": {"layout": {}}},
     "SignInIn": {"token": "the operator's token"},
     "AccessOut": {"access": "signed-in"},
+}
+EXAMPLES["SharedLab"] = {
+    "model": "headscope-2l",
+    "model_title": "Headscope two-layer",
+    "revision": REVISION,
+    "text": "cats",
+    "look": EXAMPLES["LookOut"],
+    "gates": EXAMPLES["GatesOut"],
+    "gate_values": _ARRAY,
 }

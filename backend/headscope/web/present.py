@@ -35,13 +35,14 @@ from headscope.web.schemas import (
 )
 
 
-def run_out(session: Session, run: Run) -> RunOut:
-    """A run with its attempts, and what is wrong with where it waits."""
+def run_out(session: Session, run: Run, titles: Mapping[str, str]) -> RunOut:
+    """A run with its attempts, and what is wrong with where it waits; ``titles`` are the models'."""
     return RunOut(
         id=run.id,
         analysis=run.analysis,
         title=run.title,
         model=run.model,
+        model_title=titles.get(run.model, run.model),
         model_info=run.model_info,
         task=run.task,
         task_title=run.task_title,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from headscope.messages import (
     MAX_TEXT,
+    LabShareIn,
     Schema,
+    SharedLab,
 )
 from headscope.messages import (
     TaskAccuracyOut as TaskAccuracyOut,
@@ -186,6 +188,7 @@ class RunOut(Schema):
     analysis: str
     title: str
     model: str
+    model_title: str = Field(description="The model's name in words; its name where it is no longer known.")
     model_info: dict[str, Any] | None
     task: str | None
     task_title: str | None
@@ -216,7 +219,12 @@ class RunsOut(Schema):
 
 
 class ShareIn(Schema):
-    run_ids: list[RunId] = Field(min_length=1, max_length=8)
+    """Runs, or a lab view."""
+
+    run_ids: list[RunId] = Field(default_factory=list, max_length=8)
+    lab: LabShareIn | None = Field(
+        default=None, description="A view of the prompt lab, of which the share keeps a copy."
+    )
     view: dict[ViewName, ViewValue] = Field(
         default_factory=dict,
         max_length=32,
@@ -234,6 +242,12 @@ class ShareIn(Schema):
     )
     expires_in_days: int | None = Field(default=None, ge=1, le=3650)
 
+    @model_validator(mode="after")
+    def _one_thing(self) -> ShareIn:
+        if bool(self.run_ids) == (self.lab is not None):
+            raise ValueError("name runs to share, or a lab view")
+        return self
+
 
 class ShareOut(Schema):
     token: str
@@ -248,9 +262,10 @@ class ShareOut(Schema):
 
 
 class SharedOut(ShareOut):
-    """A share with the runs it opens: all that its page needs to begin."""
+    """A share with what it opens: all that its page needs to begin."""
 
     runs: list[RunOut]
+    lab: SharedLab | None = Field(description="The lab view as it was when it was shared.")
 
 
 class WorkerOut(Schema):

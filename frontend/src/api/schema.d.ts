@@ -238,7 +238,8 @@ export interface paths {
         };
         /**
          * Gates that a finished run gives, to try on a prompt
-         * @description Of causal head gating: G+, G−, only the needed heads, without the harmful ones, always needed, random.
+         * @description Of causal head gating: G+, G−, only the needed heads, without the harmful ones, always needed, those
+         *     that suffice where a sufficiency run of it has found some, random.
          *
          *     409 for a run without a result and for one of another analysis; 404 for a seed that it doesn't have.
          */
@@ -881,6 +882,7 @@ export interface components {
          *           "seeds": 3
          *         }
          *       },
+         *       "references": {},
          *       "figures": [
          *         "roles",
          *         "ecdf",
@@ -1768,6 +1770,19 @@ export interface components {
         /**
          * LabShareIn
          * @description What to keep a copy of: a worker is asked for it once, when the share is made.
+         * @example {
+         *       "model": "headscope-2l",
+         *       "text": "the cat sat on the cat",
+         *       "bos": null,
+         *       "gates": [
+         *         [
+         *           1,
+         *           0
+         *         ]
+         *       ],
+         *       "at": null,
+         *       "answers": []
+         *     }
          */
         LabShareIn: {
             /** Model */
@@ -2946,6 +2961,118 @@ export interface components {
         /**
          * SharedLab
          * @description A lab view as it was when it was shared, prompt included. Reading it needs no worker.
+         * @example {
+         *       "model": "headscope-2l",
+         *       "model_title": "Headscope two-layer",
+         *       "revision": "b1946ac92492d2347c6235b4d2611184",
+         *       "text": "cats",
+         *       "look": {
+         *         "model": "headscope-2l",
+         *         "n_kv_heads": 8,
+         *         "tokens": [
+         *           {
+         *             "id": 3290,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": "cats",
+         *             "hex": "63617473",
+         *             "special": false
+         *           }
+         *         ],
+         *         "n_ctx": 256,
+         *         "bos": "none",
+         *         "copies": [
+         *           []
+         *         ],
+         *         "scores": [
+         *           {
+         *             "name": "induction",
+         *             "title": "Induction",
+         *             "reading": "How much a repeated token looks at what followed its earlier copy.",
+         *             "unit": null
+         *           }
+         *         ],
+         *         "values": {
+         *           "dtype": "f4",
+         *           "shape": "1, 1, 1",
+         *           "bdata": "AAAAAA=="
+         *         },
+         *         "loss": {
+         *           "dtype": "f4",
+         *           "shape": "1",
+         *           "bdata": "AADAfw=="
+         *         },
+         *         "loss_first": null,
+         *         "loss_repeat": null,
+         *         "sink": 0.42,
+         *         "thumbs": {
+         *           "size": 1,
+         *           "block": 1,
+         *           "values": {
+         *             "dtype": "u1",
+         *             "shape": "1, 1, 1",
+         *             "bdata": "/w=="
+         *           }
+         *         }
+         *       },
+         *       "gates": {
+         *         "model": "headscope-2l",
+         *         "tokens": [
+         *           {
+         *             "id": 3290,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": "cats",
+         *             "hex": "63617473",
+         *             "special": false
+         *           }
+         *         ],
+         *         "at": 0,
+         *         "next": [
+         *           {
+         *             "token": {
+         *               "id": 3290,
+         *               "start": 0,
+         *               "end": 4,
+         *               "text": "cats",
+         *               "hex": "63617473",
+         *               "special": false
+         *             },
+         *             "before": 0.983,
+         *             "after": 0.055
+         *           }
+         *         ],
+         *         "answers": [
+         *           {
+         *             "token": {
+         *               "id": 3290,
+         *               "start": 0,
+         *               "end": 4,
+         *               "text": "cats",
+         *               "hex": "63617473",
+         *               "special": false
+         *             },
+         *             "before": -0.02,
+         *             "after": -2.9,
+         *             "rank_before": 0,
+         *             "rank_after": 3
+         *           }
+         *         ],
+         *         "logit_difference": null,
+         *         "loss_before": [
+         *           null
+         *         ],
+         *         "loss_after": [
+         *           null
+         *         ],
+         *         "kl": 2.91
+         *       },
+         *       "gate_values": {
+         *         "dtype": "f4",
+         *         "shape": "1, 2",
+         *         "bdata": "AACAPwAAAAA="
+         *       }
+         *     }
          */
         SharedLab: {
             /** Model */

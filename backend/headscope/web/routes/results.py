@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -19,7 +20,15 @@ from headscope.analyses import figures
 from headscope.analyses.base import Result
 from headscope.store import artifacts, runs
 from headscope.store.tables import Run
-from headscope.web.deps import App, Services, StoreSession, shared_or_signed_in
+from headscope.web.deps import (
+    App,
+    Services,
+    ShareToken,
+    StoreSession,
+    Who,
+    check_reader,
+    shared_or_signed_in,
+)
 from headscope.web.events import EventStream, run_changes
 from headscope.web.present import run_out
 from headscope.web.routes.runs import not_done
@@ -37,16 +46,26 @@ Head = Annotated[
 
 
 @router.get("", summary="One run with its progress, error and attempts")
-def get_run(run_id: str, session: StoreSession) -> RunOut:
+def get_run(run_id: str, app: App, session: StoreSession) -> RunOut:
     """`notice` says where something keeps it from going on, e.g. that no worker is alive."""
-    return run_out(session, runs.get(session, run_id))
+    return run_out(session, runs.get(session, run_id), app.models.titles())
 
 
 @router.get("/result", response_model=ResultOut, summary="The result: parameters, model, arrays")
-def get_result(run_id: str, request: Request, session: StoreSession) -> Response:
+def get_result(
+    run_id: str,
+    request: Request,
+    app: App,
+    session: StoreSession,
+    arrays: Annotated[bool, Query(description="Send the arrays too, which may be large.")] = True,
+) -> Response:
     """409 while there is none, telling the run's status. NaN survives in the typed arrays."""
-    stored = result_id(runs.get(session, run_id))
-    return unchanging(request, stored, lambda: artifacts.get(session, stored))
+    run = runs.get(session, run_id)
+    stored = result_id(run)
+    if arrays:
+        return unchanging(request, stored, lambda: artifacts.get(session, stored))
+    result = result_of(app, session, run)
+    return unchanging(request, (stored, "values"), lambda: compact(replace(result, arrays={}).to_json()))
 
 
 @router.get("/figures/{name}", response_model=FigureOut, tags=["figures"], summary="One figure of a run")
@@ -117,7 +136,7 @@ def export_run(
     with app.store.session() as session:  # and no longer: a picture takes seconds to draw
         run = runs.get(session, run_id)
         result = result_of(app, session, run)
-        facts = run_out(session, run).model_dump()
+        facts = run_out(session, run, app.models.titles()).model_dump()
     file = export(result, format, facts, figure=figure, threshold=threshold, mode=mode, theme=theme)
     return Response(
         file.content,
@@ -132,12 +151,16 @@ def export_run(
     summary="Server-sent events: `run` with the run as data at each change, until its final status",
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
-def run_events(run_id: str, app: App) -> EventStream:
-    """Event `problem` (data: a problem) ends it too: the run was deleted, or the database stays away."""
+def run_events(run_id: str, app: App, who: Who, share: ShareToken = None) -> EventStream:
+    """Event `problem` (data: a problem) ends it too: the run was deleted, or the share that opened it was
+    revoked or expired meanwhile, or the database stays away.
+    """
+    titles = app.models.titles()
 
     def load() -> RunOut:
         with app.store.session() as session:
-            return run_out(session, runs.get(session, run_id))
+            check_reader(session, run_id, who, share)
+            return run_out(session, runs.get(session, run_id), titles)
 
     load()
     return EventStream(run_changes(load))

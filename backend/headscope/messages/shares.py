@@ -1,0 +1,30 @@
+"""A lab view that someone shares: what is asked for, and the copy that the share keeps."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from headscope.messages.base import Schema, TypedArray
+from headscope.messages.lab import Gates, GatesOut, LabIn, LookOut
+
+
+class LabShareIn(LabIn):
+    """What to keep a copy of: a worker is asked for it once, when the share is made."""
+
+    fold: bool = False
+    weighted: bool = False
+    gates: Gates = Field(description="[layers, heads] in [0, 1].")
+    at: int | None = Field(default=None, ge=0, description="The position that is read; the last where unset.")
+    answers: list[int] = Field(default_factory=list, max_length=2)
+
+
+class SharedLab(Schema):
+    """A lab view as it was when it was shared, prompt included. Reading it needs no worker."""
+
+    model: str
+    model_title: str
+    revision: str
+    text: str
+    look: LookOut
+    gates: GatesOut
+    gate_values: TypedArray = Field(description="[layers, heads] f4.")
