@@ -843,6 +843,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/circuits/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The strongest cells of a head's OV or QK table, or of one token's
+         * @description Exact over the whole vocabulary: seconds for a large one. 413 for a table that takes too long.
+         */
+        post: operations["tables"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/circuits/crossed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Skip trigrams that a head can't keep apart
+         * @description Two chosen pairs of one source and their crossed ones, or the worst that the head has.
+         */
+        post: operations["crossed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/circuits/virtual": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What one component reads of what another one writes
+         * @description Norm and top singular directions, read in tokens.
+         */
+        post: operations["virtual"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/circuits/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tokens of a model's vocabulary by their text
+         * @description No worker is asked. Case and spaces count in what a text is cut into, not in what contains it.
+         */
+        post: operations["tokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1174,6 +1254,17 @@ export interface components {
             shots?: number | null;
         };
         /**
+         * Cell
+         * @description `row` is the source (`ov`), the query (`qk`) or the first token (`direct`); `column` what it raises,
+         *     looks at, or is followed by.
+         */
+        Cell: {
+            row: components["schemas"]["TokenOut"];
+            column: components["schemas"]["TokenOut"];
+            /** Value */
+            value: number;
+        };
+        /**
          * Change
          * @example {
          *       "before": 4.2,
@@ -1285,6 +1376,111 @@ export interface components {
             after: components["schemas"]["TokenOut"][];
             /** Note */
             note: string;
+        };
+        /**
+         * CrossedIn
+         * @description Two pairs to cross, or none: then the worst that the head has are looked for.
+         */
+        CrossedIn: {
+            /** Model */
+            model: string;
+            /**
+             * Weight Processing
+             * @description Norm weights folded into what reads the stream, or left out.
+             * @default folded
+             * @enum {string}
+             */
+            weight_processing: "folded" | "raw";
+            /**
+             * Wait
+             * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
+             * @default 20
+             */
+            wait: number;
+            /** Layer */
+            layer: number;
+            /** Head */
+            head: number;
+            /**
+             * Source
+             * @description The token that is looked back at, e.g. keep.
+             */
+            source?: number | null;
+            /**
+             * Pairs
+             * @description Two pairs (present token, next token), e.g. (in, mind) and (at, bay).
+             */
+            pairs?: [
+                number,
+                number
+            ][];
+            /**
+             * Top
+             * @default 10
+             */
+            top: number;
+            /**
+             * Vocabulary
+             * @description Where pairs are looked for: among the first so many token ids.
+             * @default 4096
+             */
+            vocabulary: number;
+        };
+        /** CrossedOut */
+        CrossedOut: {
+            /** Model */
+            model: string;
+            /** Layer */
+            layer: number;
+            /** Head */
+            head: number;
+            /**
+             * Weight Processing
+             * @enum {string}
+             */
+            weight_processing: "folded" | "raw";
+            /** Found */
+            found: components["schemas"]["CrossedPairs"][];
+            /**
+             * Chosen
+             * @description Whether the pairs were asked for, or looked for.
+             */
+            chosen: boolean;
+            /** Limits */
+            limits: string[];
+        };
+        /** CrossedPairs */
+        CrossedPairs: {
+            source: components["schemas"]["TokenOut"];
+            /** Intended */
+            intended: components["schemas"]["Trigram"][];
+            /**
+             * Crossed
+             * @description What the head must raise too, whether it is meant or not.
+             */
+            crossed: components["schemas"]["Trigram"][];
+            /**
+             * Margin
+             * @description How much more likely the bigrams find the intended pairs, nats.
+             */
+            margin: number;
+        };
+        /**
+         * Direction
+         * @description What the writer takes in along this direction, and what the reader makes of it. Empty lists: that side
+         *     is no tokens (positions, neurons). Signs of both sides may be turned together.
+         */
+        Direction: {
+            /** Value */
+            value: number;
+            /** Left High */
+            left_high: components["schemas"]["Weighed"][];
+            /** Left Low */
+            left_low: components["schemas"]["Weighed"][];
+            /** Right High */
+            right_high: components["schemas"]["Weighed"][];
+            /** Right Low */
+            right_low: components["schemas"]["Weighed"][];
         };
         /**
          * EstimateOut
@@ -3256,6 +3452,98 @@ export interface components {
             /** Rows */
             rows: unknown[][];
         };
+        /** TablesIn */
+        TablesIn: {
+            /** Model */
+            model: string;
+            /**
+             * Weight Processing
+             * @description Norm weights folded into what reads the stream, or left out.
+             * @default folded
+             * @enum {string}
+             */
+            weight_processing: "folded" | "raw";
+            /**
+             * Wait
+             * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
+             * @default 20
+             */
+            wait: number;
+            /**
+             * Circuit
+             * @description `ov`: source -> output; `qk`: query <- key; `direct`: bigrams.
+             * @enum {string}
+             */
+            circuit: "ov" | "qk" | "direct";
+            /**
+             * Layer
+             * @description Of no account for `direct`.
+             * @default 0
+             */
+            layer: number;
+            /**
+             * Head
+             * @default 0
+             */
+            head: number;
+            /**
+             * Token
+             * @description The strongest cells in this token's row and column; of the whole table where unset.
+             */
+            token?: number | null;
+            /**
+             * Top
+             * @default 20
+             */
+            top: number;
+            /**
+             * Vocabulary
+             * @description Only the first so many token ids; in most vocabularies the frequent ones.
+             */
+            vocabulary?: number | null;
+        };
+        /** TablesOut */
+        TablesOut: {
+            /** Model */
+            model: string;
+            /**
+             * Circuit
+             * @enum {string}
+             */
+            circuit: "ov" | "qk" | "direct";
+            /** Layer */
+            layer: number;
+            /** Head */
+            head: number;
+            /**
+             * Weight Processing
+             * @enum {string}
+             */
+            weight_processing: "folded" | "raw";
+            token: components["schemas"]["TokenOut"] | null;
+            /**
+             * Cells
+             * @description The strongest of the table, or of the token's row.
+             */
+            cells: components["schemas"]["Cell"][];
+            /**
+             * Column
+             * @description The strongest of the token's column; empty without a token.
+             */
+            column: components["schemas"]["Cell"][];
+            /**
+             * Vocabulary
+             * @description Tokens that the table covers.
+             */
+            vocabulary: number;
+            /** Unit */
+            unit: string;
+            /**
+             * Limits
+             * @description What the numbers leave out, in sentences.
+             */
+            limits: string[];
+        };
         /**
          * TaskAccuracyOut
          * @description How the model does on the task without gates, computed by a worker and kept.
@@ -3490,6 +3778,32 @@ export interface components {
             /** Special */
             special: boolean;
         };
+        /** TokenSearchIn */
+        TokenSearchIn: {
+            /** Model */
+            model: string;
+            /** Text */
+            text: string;
+            /**
+             * Top
+             * @default 20
+             */
+            top: number;
+        };
+        /**
+         * TokenSearchOut
+         * @description Tokens of the vocabulary: first those that the text itself is cut into, then those that contain it.
+         */
+        TokenSearchOut: {
+            /** Model */
+            model: string;
+            /** Spelled */
+            spelled: components["schemas"]["TokenOut"][];
+            /** Containing */
+            containing: components["schemas"]["TokenOut"][];
+            /** N Containing */
+            n_containing: number;
+        };
         /**
          * TokenizeIn
          * @example {
@@ -3567,6 +3881,20 @@ export interface components {
             rest: components["schemas"]["TypedArray"];
         };
         /**
+         * Trigram
+         * @description `source ... destination -> output`; `score` is q o where both are above 0, else 0.
+         */
+        Trigram: {
+            destination: components["schemas"]["TokenOut"];
+            output: components["schemas"]["TokenOut"];
+            /** Q */
+            q: number;
+            /** O */
+            o: number;
+            /** Score */
+            score: number;
+        };
+        /**
          * TypedArray
          * @description An array as plotly and ``core.arrays`` read it, little-endian; NaN survives.
          * @example {
@@ -3582,6 +3910,92 @@ export interface components {
             shape: string;
             /** Bdata */
             bdata: string;
+        };
+        /** VirtualIn */
+        VirtualIn: {
+            /** Model */
+            model: string;
+            /**
+             * Weight Processing
+             * @description Norm weights folded into what reads the stream, or left out.
+             * @default folded
+             * @enum {string}
+             */
+            weight_processing: "folded" | "raw";
+            /**
+             * Wait
+             * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
+             * @default 20
+             */
+            wait: number;
+            /**
+             * Writer
+             * @description embed, position, a head 3.5, or mlp 3.
+             */
+            writer: string;
+            /**
+             * Reader
+             * @description unembed, mlp 3, or a head's 3.5 q, 3.5 k, 3.5 v.
+             */
+            reader: string;
+            /**
+             * Top
+             * @description Singular directions.
+             * @default 4
+             */
+            top: number;
+            /**
+             * Tokens
+             * @description Tokens named on either side of a direction.
+             * @default 8
+             */
+            tokens: number;
+        };
+        /** VirtualOut */
+        VirtualOut: {
+            /** Model */
+            model: string;
+            /** Writer */
+            writer: string;
+            /** Reader */
+            reader: string;
+            /**
+             * Weight Processing
+             * @enum {string}
+             */
+            weight_processing: "folded" | "raw";
+            /**
+             * Left
+             * @enum {string}
+             */
+            left: "tokens" | "positions" | "neurons" | "reads" | "writes";
+            /**
+             * Right
+             * @enum {string}
+             */
+            right: "tokens" | "positions" | "neurons" | "reads" | "writes";
+            /** Norm */
+            norm: number;
+            /**
+             * Share
+             * @description Norm over the norms of both halves, from 0 to 1.
+             */
+            share: number | null;
+            /**
+             * Random
+             * @description About what random matrices would share: 1 / sqrt(width).
+             */
+            random: number;
+            /** Directions */
+            directions: components["schemas"]["Direction"][];
+            /** Limits */
+            limits: string[];
+        };
+        /** Weighed */
+        Weighed: {
+            token: components["schemas"]["TokenOut"];
+            /** Value */
+            value: number;
         };
         /**
          * WorkerOut
@@ -5655,6 +6069,174 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LensOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TablesIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TablesOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    crossed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CrossedIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CrossedOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    virtual: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VirtualIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VirtualOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenSearchIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenSearchOut"];
                 };
             };
             /** @description What is wrong and what to do. */
