@@ -44,6 +44,16 @@ def test_every_analysis_has_figures_and_each_a_table() -> None:
         assert set(figures.FIGURES[analysis]) == set(figures.TABLES[analysis])
 
 
+@pytest.mark.parametrize(("analysis", "name"), CASES)
+def test_a_figure_of_one_head_is_listed_and_shows_the_head_asked_for(analysis: str, name: str) -> None:
+    listed = name in figures.ABOUT_ONE_HEAD.get(analysis, ())
+    meta = figures.build(SAMPLES[analysis](), name)["layout"]["meta"]
+    assert ("head" in meta) == listed
+    if listed:
+        other = figures.build(SAMPLES[analysis](), name, head="1.0")["layout"]["meta"]
+        assert other["head"] == [1, 0]
+
+
 def test_a_large_run_fits_a_page() -> None:
     large = result(layers=32, heads=32, kv_heads=8, seeds=10, steps=500)
     sizes = {name: len(wire(figures.build(large, name)).encode()) for name in NAMES}

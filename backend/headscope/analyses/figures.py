@@ -44,6 +44,9 @@ TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
 WHOLE: Mapping[str, str] = {"chg": "roles", "induction": "heads", "battery": "heads"}
 """The figure whose table is a whole run's CSV, where it isn't the first."""
 
+ABOUT_ONE_HEAD: Mapping[str, tuple[str, ...]] = {"eigen": ("spectra",), "composition": ("partners",)}
+"""Figures that show one head, and say which in ``layout.meta.head``; ``head`` in the view picks it."""
+
 
 def names(analysis: str) -> list[str]:
     """The figures of an analysis in the order of its page."""

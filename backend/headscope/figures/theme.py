@@ -146,8 +146,15 @@ def template(colours: Palette) -> dict[str, Any]:
         "annotationdefaults": {"font": {"color": colours.muted, "size": 12}, "showarrow": False},
         "separators": ".\u202f",
     }
-    colorbar = {"outlinewidth": 0, "thickness": 8, "tickfont": {"color": colours.muted, "size": 11}}
-    return {"layout": layout, "data": {"heatmap": [{"colorbar": colorbar}]}}
+    words = {"color": colours.muted, "size": 12}
+    colorbar = {
+        "outlinewidth": 0,
+        "thickness": 8,
+        "tickfont": {"color": colours.muted, "size": 11},
+        "title": {"font": words},
+    }
+    data = {"heatmap": [{"colorbar": colorbar}], "scatter": [{"marker": {"colorbar": colorbar}}]}
+    return {"layout": layout, "data": data}
 
 
 def titled(figure: Figure, title: str, reading: str, **more: Any) -> Figure:

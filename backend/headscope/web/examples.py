@@ -209,6 +209,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "presets": {"quick": {"seeds": 3}},
         "references": {},
         "figures": ["roles", "ecdf", "loss"],
+        "head_figures": [],
     },
     "RunIn": {
         "analysis": "chg",

@@ -127,6 +127,7 @@ class AnalysisOut(Schema):
         description="Parameters that hold the id of something stored, and of what kind."
     )
     figures: list[str] = Field(description="Names of its figures, in the order of a run's page.")
+    head_figures: list[str] = Field(description="Those of them that show one head: `head` picks it.")
 
 
 class RunIn(Schema):

@@ -967,7 +967,8 @@ export interface components {
          *         "roles",
          *         "ecdf",
          *         "loss"
-         *       ]
+         *       ],
+         *       "head_figures": []
          *     }
          */
         AnalysisOut: {
@@ -1006,6 +1007,11 @@ export interface components {
              * @description Names of its figures, in the order of a run's page.
              */
             figures: string[];
+            /**
+             * Head Figures
+             * @description Those of them that show one head: `head` picks it.
+             */
+            head_figures: string[];
         };
         /**
          * Answer

@@ -24,6 +24,7 @@ def list_analyses() -> list[AnalysisOut]:
             presets={name: dict(values) for name, values in analysis.presets.items()},
             references=dict(analysis.references),
             figures=figures.names(analysis.name),
+            head_figures=list(figures.ABOUT_ONE_HEAD.get(analysis.name, ())),
         )
         for analysis in ANALYSES.values()
     ]
