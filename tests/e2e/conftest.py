@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
@@ -49,6 +51,20 @@ def page(context: BrowserContext) -> Iterator[Page]:
     opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     yield opened
     assert errors == []
+
+
+@pytest.fixture(scope="session")
+def lab(server: Server) -> str:
+    """Where the lab is, once a worker has the model: a page opened before says that it waits."""
+    deadline = time.monotonic() + 180
+    while time.monotonic() < deadline:
+        asked = httpx.post(
+            f"{server.url}/api/v1/lab/look", json={"model": "headscope-2l", "text": "a b"}, timeout=60
+        )
+        if asked.status_code == 200:
+            return "/lab?model=headscope-2l"
+        time.sleep(1)
+    raise RuntimeError("No worker took up headscope-2l.")
 
 
 @pytest.fixture(scope="session")

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
-
-from services.server import Server
 
 PROMPT = " was li thee th ne su our are lo know there was li thee th ne su our are lo know there"
 """Words that are single tokens of headscope-2l, twice: the second half can only be copied."""
 
 SMALL: ViewportSize = {"width": 360, "height": 740}
 MUTED = re.compile(r"nats \(([\d.]+)\s%\) → .*nats \((<?\s?[\d.e−]+)\s%\)")
-
-
-@pytest.fixture(scope="session")
-def lab(server: Server) -> str:
-    """Where the lab is, once a worker has the model: a page opened before says that it waits."""
-    deadline = time.monotonic() + 180
-    while time.monotonic() < deadline:
-        asked = httpx.post(
-            f"{server.url}/api/v1/lab/look", json={"model": "headscope-2l", "text": "a b"}, timeout=60
-        )
-        if asked.status_code == 200:
-            return "/lab?model=headscope-2l"
-        time.sleep(1)
-    raise RuntimeError("No worker took up headscope-2l.")
 
 
 def tokens(page: Page) -> Locator:
