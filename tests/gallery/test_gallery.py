@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from figures.results import result
+from headscope.analyses.induction.compute import strongest
 from headscope.analyses.request import Request, resolve
 from headscope.core.roles import headline
 from headscope.errors import Invalid, Refused
@@ -115,25 +116,49 @@ def test_a_damaged_file_hides_no_other(
 
 def test_what_ships_is_listed_whole_and_light() -> None:
     found = [shipped.read(path) for path in shipped.files()]
-    assert {(each.request.model.name, each.request.task) for each in found} == {
-        (spec.model, spec.task) for spec in SPECS
-    }
+    listed = {(spec.analysis, spec.model, spec.task) for spec in SPECS}
+    assert {_kind(each.request) for each in found} == listed
+    assert len(list(shipped.files())) == len(SPECS)
     assert sum(path.stat().st_size for path in shipped.files()) < build.MAX_BYTES
     for each in found:
-        seeds = 10 if each.request.model.name == "headscope-2l" else 5
-        assert each.result.arrays["g_plus"].shape[0] >= seeds
-        assert np.isfinite(each.result.arrays["g_plus"]).all()
+        if each.request.analysis == "chg":
+            seeds = 10 if each.request.model.name == "headscope-2l" else 5
+            assert each.result.arrays["g_plus"].shape[0] >= seeds
+            assert np.isfinite(each.result.arrays["g_plus"]).all()
         assert each.wall_seconds
         assert each.machine
         assert each.code_version
+
+
+@pytest.mark.parametrize(
+    ("model", "induction", "previous"),
+    [("headscope-2l", {"1.5", "1.2"}, {"0.3"}), ("smollm2-135m", {"18.6", "17.4", "17.3"}, {"16.0", "11.1"})],
+)
+def test_the_shipped_induction_runs_name_the_known_heads(
+    model: str, induction: set[str], previous: set[str]
+) -> None:
+    known = shipped.read(shipped.FOLDER / f"induction-{model}.json.gz").result
+    assert induction <= {_name(place) for place in strongest(known.arrays["induction"], 3)}
+    assert previous <= {_name(place) for place in strongest(known.arrays["previous"], 2)}
+    assert known.arrays["loss_second"].mean() < known.arrays["loss_first"].mean() / 3
+
+
+def _kind(request: Request) -> tuple[str, str, str | None]:
+    return request.analysis, request.model.name, request.task
+
+
+def _name(place: tuple[int, int]) -> str:
+    return f"{place[0]}.{place[1]}"
 
 
 def test_what_ships_is_what_anybody_would_ask_for() -> None:
     tasks = TaskCatalogue([])
     for path in shipped.files():
         request = shipped.read(path).request
-        spec = next(spec for spec in SPECS if (spec.model, spec.task) == (request.model.name, request.task))
-        asked = resolve(spec.analysis, request.model, tasks.get(spec.task), spec.preset, spec.params)
+        kind = _kind(request)
+        spec = next(spec for spec in SPECS if (spec.analysis, spec.model, spec.task) == kind)
+        task = tasks.get(spec.task) if spec.task else None
+        asked = resolve(spec.analysis, request.model, task, spec.preset, spec.params)
         assert asked.id == request.id, f"{path.name} is stale: `headscope atlas build --only {spec.name}`"
 
 

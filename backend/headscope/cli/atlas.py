@@ -24,7 +24,9 @@ def _atlas() -> None:
 
 @app.command("build")
 def build(
-    only: Annotated[list[str] | None, typer.Option(help="Only these: MODEL/TASK; can be repeated.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only these: MODEL/TASK, ANALYSIS/MODEL; can be repeated.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder; the package's own else.")
     ] = None,

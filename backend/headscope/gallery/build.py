@@ -31,18 +31,21 @@ MAX_BYTES = 3_000_000
 
 @dataclass(frozen=True)
 class Spec:
-    """A run to ship: an analysis of a model on a task, with a preset and what differs from it."""
+    """A run to ship: an analysis of a model, on a task where it needs one, with a preset and what differs
+    from it.
+    """
 
     model: str
-    task: str
+    task: str | None = None
     preset: str = "quick"
     params: Mapping[str, Any] = field(default_factory=dict)
     analysis: str = "chg"
 
     @property
     def name(self) -> str:
-        """``model/task``, as ``--only`` takes it."""
-        return f"{self.model}/{self.task}"
+        """``model/task`` of a gating run, else ``analysis/model`` (and ``/task``), as ``--only`` takes it."""
+        words = (self.model, self.task) if self.analysis == "chg" else (self.analysis, self.model, self.task)
+        return "/".join(word for word in words if word)
 
 
 SPECS: Sequence[Spec] = (
@@ -50,6 +53,8 @@ SPECS: Sequence[Spec] = (
     Spec("smollm2-135m", "singular-plural", params={"seeds": 5, "steps": 60}),
     Spec("smollm2-135m", "present-past", params={"seeds": 5}),
     Spec("smollm2-135m", "capitalize", params={"seeds": 5}),
+    Spec("headscope-2l", analysis="induction"),
+    Spec("smollm2-135m", analysis="induction"),
 )
 
 Report = Callable[[Spec, Progress], None]
@@ -63,7 +68,7 @@ def build(
     only: Sequence[str] | None = None,
     folder: Path | None = None,
 ) -> list[Path]:
-    """Compute and write; the files written, in order. ``only`` names some, as ``model/task``.
+    """Compute and write; the files written, in order. ``only`` names some, as ``Spec.name`` does.
 
     Raises ``Invalid`` (unknown-spec) for a name that isn't listed, ``Unavailable`` for a model that isn't
     fetched, ``Refused`` (gallery-too-large) where the files outgrow ``MAX_BYTES``.
@@ -115,7 +120,7 @@ def _ship(settings: Settings, store: Store, spec: Spec, on_progress: Report, fol
 
 def requested(spec: Spec, models: Catalogue) -> Request:
     """What anybody would ask for to get this run."""
-    task = TaskCatalogue([]).get(spec.task)
+    task = TaskCatalogue([]).get(spec.task) if spec.task else None
     return resolve(spec.analysis, models.info(spec.model), task, spec.preset, spec.params)
 
 

@@ -35,9 +35,13 @@ class Shipped:
 
     @property
     def filename(self) -> str:
-        """``model-task.json.gz``; a run of the same model and task takes its predecessor's place."""
-        name = f"{self.request.model.name}-{self.request.task or self.request.analysis}"
-        return re.sub(r"[^A-Za-z0-9.]+", "-", name) + SUFFIX
+        """``model-task.json.gz`` of a gating run, else ``analysis-model.json.gz``, ``-task`` if it has one.
+
+        A run of the same analysis, model and task takes its predecessor's place.
+        """
+        request = self.request
+        words = ("" if request.analysis == "chg" else request.analysis, request.model.name, request.task)
+        return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(word for word in words if word)) + SUFFIX
 
 
 def write(shipped: Shipped, folder: Path) -> Path:
