@@ -90,7 +90,8 @@ def _attention_only(
     def norm(x: Array, name: str) -> Array:
         centred = x - x.mean(-1, keepdims=True)
         scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
-        return scaled * w[f"{name}.weight"] + w[f"{name}.bias"]
+        normed: Array = scaled * w[f"{name}.weight"] + w[f"{name}.bias"]
+        return normed
 
     for layer in range(config["num_hidden_layers"]):
         at = f"layers.{layer}"
@@ -109,7 +110,8 @@ def _attention_only(
             z[:, head] *= 1 if gates is None else gates[layer, head]
         patterns.append(own)
         stream = stream + z.reshape(length, -1) @ w[f"{at}.attn.o.weight"].T + w[f"{at}.attn.o.bias"]
-    return norm(stream, "ln_out") @ w["head.weight"].T, np.stack(patterns)
+    logits: Array = norm(stream, "ln_out") @ w["head.weight"].T
+    return logits, np.stack(patterns)
 
 
 def losses(logits: Array, ids: Sequence[int]) -> Array:

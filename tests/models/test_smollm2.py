@@ -7,11 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 import transformers
 
+from headscope.core.attribution import attribute
 from headscope.core.model import HeadModel, load_model
+from headscope.core.patterns import looks
+from headscope.core.random_repeats import repeated_tokens
+from headscope.core.scores import SCORES
 from headscope.errors import Unavailable
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
@@ -75,6 +80,48 @@ def test_gates_reach_every_layer(model: HeadModel) -> None:
         gated = model.logits_at(tokens, where)
     with torch.no_grad():
         assert torch.equal(gated, model.logits_at(tokens, where))
+
+
+ZORBLAX = (
+    "The old wizard Zorblax met a dragon by the river. "
+    "Years later, nobody remembered the dragon, but the wizard Zor"
+)
+
+
+def test_three_heads_off_and_the_name_doesnt_come_back(model: HeadModel) -> None:
+    tokens = torch.tensor([model.tokenizer.encode(ZORBLAX, bos=False)])
+    (bl,) = model.tokenizer.encode("bl", bos=False)
+    last = torch.tensor([[0, tokens.shape[1] - 1]])
+    gates = torch.ones(30, 9)
+    for layer, head in ((17, 4), (18, 6), (17, 3)):
+        gates[layer, head] = 0
+    with torch.no_grad():
+        whole = model.logits_at(tokens, last)[0].softmax(-1)
+        with model.gated(gates):
+            muted = model.logits_at(tokens, last)[0].softmax(-1)
+    assert int(whole.argmax()) == bl
+    assert float(whole[bl]) == pytest.approx(0.983, abs=0.002)
+    assert float(muted[bl]) == pytest.approx(0.055, abs=0.002)
+
+
+def test_induction_and_previous_token_heads_are_the_known_ones(model: HeadModel) -> None:
+    rows = repeated_tokens(model.tokenizer, 25, 4, seed=0).tolist()
+    where = [[[i - 25] if i >= 25 else [] for i in range(50)]] * len(rows)
+    values = np.mean([seen.values for seen in looks(model, rows, where, most_thumb_bytes=0)], axis=0)
+    names = [score.name for score in SCORES]
+
+    def strongest(name: str, n: int) -> set[tuple[int, int]]:
+        order = values[names.index(name)].ravel().argsort()[::-1][:n]
+        return {divmod(int(index), 9) for index in order}
+
+    assert {(18, 6), (17, 4), (17, 3)} <= strongest("induction", 5)
+    assert {(16, 0), (11, 1)} <= strongest("previous", 4)
+
+
+def test_attribution_sums_to_the_logit(model: HeadModel) -> None:
+    found = attribute(model, model.tokenizer.encode(ZORBLAX, bos=False))
+    assert model.tokenizer.decode_bytes(found.token) == b"bl"
+    assert found.total == pytest.approx(found.logit, abs=1e-3)
 
 
 def test_loading_takes_two_seconds_beside_imports(folder: Path) -> None:

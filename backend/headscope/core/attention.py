@@ -3,7 +3,7 @@ docs/design/patterns.md.
 
 1. Models of transformers look up their attention function by the name in their configuration. While a context
    of this module is open that name is ours: the function calls the architecture's own eager attention, shows
-   the pattern that it gives, and forgets it.
+   the pattern that it gives, and forgets it. Layers at which nobody looks go on fused where they did.
 2. Where the pattern is to be another one, the function mixes the values anew, by that one.
 3. TransformerLens' native model takes a function of the pattern as an argument; a hook gives it ours.
 
@@ -51,6 +51,10 @@ class Watch:
     visitors: tuple[Visitor, ...] = ()
     edits: tuple[Edit, ...] = ()
 
+    def wants(self, layer: int) -> bool:
+        """Whether a layer's pattern has to be made."""
+        return bool(self.edits) or any(layer in visitor.layers for visitor in self.visitors)
+
     def meet(self, layer: int, pattern: torch.Tensor, norms: Callable[[], torch.Tensor]) -> torch.Tensor:
         """Change a layer's pattern, outer contexts first, and show what came of it."""
         for edit in self.edits:
@@ -61,9 +65,20 @@ class Watch:
         return pattern
 
 
-_open: ContextVar[tuple[Mapping[int, int], Watch] | None] = ContextVar("headscope_attention", default=None)
-# Layers by the id of their attention module, and who watches. A context variable, because transformers calls
-# our function with the module and nothing of ours, in the thread of the pass.
+@dataclass(frozen=True)
+class _Open:
+    """The innermost open context: layers by the id of their attention module, and who watches.
+
+    ``usual`` is the name of the attention function that runs without contexts.
+    """
+
+    layers: Mapping[int, int]
+    watch: Watch
+    usual: str
+
+
+_open: ContextVar[_Open | None] = ContextVar("headscope_attention", default=None)
+# A context variable: transformers calls our function with its module only, in the thread of the pass.
 
 
 @contextmanager
@@ -72,7 +87,10 @@ def watching(modules: Sequence[nn.Module], config: Any, watch: Watch) -> Iterato
 
     ``config`` is the transformers configuration that all modules share, None for the native model.
     """
-    token = _open.set(({id(module): layer for layer, module in enumerate(modules)}, watch))
+    outer, usual = _open.get(), getattr(config, "_attn_implementation", "eager")
+    if outer is not None and usual == NAME:
+        usual = outer.usual
+    token = _open.set(_Open({id(module): layer for layer, module in enumerate(modules)}, watch, usual))
     try:
         with _native(modules) if config is None else _named(config):
             yield
@@ -82,6 +100,12 @@ def watching(modules: Sequence[nn.Module], config: Any, watch: Watch) -> Iterato
 
 def attention_function(module: nn.Module, *states: Any, **settings: Any) -> tuple[torch.Tensor, Any]:
     """The attention function of transformers' interface: (module, query, key, value, mask, ...)."""
+    now = _open.get()
+    if now is not None and now.usual == "sdpa" and not now.watch.wants(now.layers.get(id(module), -1)):
+        from transformers import AttentionInterface
+
+        fused: tuple[torch.Tensor, Any] = AttentionInterface()["sdpa"](module, *states, **settings)
+        return fused
     eager = sys.modules[type(module).__module__].__dict__["eager_attention_forward"]
     mixed, pattern = eager(module, *states, **settings)
     value: torch.Tensor = states[2]
@@ -164,8 +188,8 @@ def _offer(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[
 
 def _meet(module: nn.Module, pattern: torch.Tensor, norms: Callable[[], torch.Tensor]) -> torch.Tensor:
     now = _open.get()
-    layer = None if now is None else now[0].get(id(module))
-    return pattern if now is None or layer is None else now[1].meet(layer, pattern, norms)
+    layer = None if now is None else now.layers.get(id(module))
+    return pattern if now is None or layer is None else now.watch.meet(layer, pattern, norms)
 
 
 def value_norms(value: torch.Tensor, n_heads: int) -> torch.Tensor:
