@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from headscope import __version__
-from headscope.cli import atlas, db, export, models, run, runs, serve, tasks
+from headscope.cli import atlas, db, export, gates, models, prompts, run, runs, serve, tasks
 from headscope.cli.console import Commands
 
 app = typer.Typer(
@@ -45,6 +45,8 @@ app.command("run")(run.run)
 app.command("export")(export.export)
 app.add_typer(models.app, name="models")
 app.add_typer(tasks.app, name="tasks")
+app.add_typer(prompts.app, name="prompts")
+app.add_typer(gates.app, name="gates")
 app.add_typer(runs.app, name="runs")
 app.add_typer(atlas.app, name="atlas")
 app.add_typer(db.app, name="db")

@@ -57,9 +57,9 @@ def fail(error: HeadscopeError, code: int | None = None) -> NoReturn:
     from headscope.errors import Invalid, NotFound, Refused
 
     err = err_console()
-    err.print(f"[bold red]Error:[/] {_plain(error.message)}", soft_wrap=True)
+    err.print(f"[bold red]Error:[/] {plain(error.message)}", soft_wrap=True)
     if error.remedy:
-        err.print(_plain(error.remedy), soft_wrap=True)
+        err.print(plain(error.remedy), soft_wrap=True)
     asked_wrongly = isinstance(error, Invalid | NotFound | Refused)
     raise typer.Exit(code if code is not None else BAD_INPUT if asked_wrongly else FAILED)
 
@@ -90,7 +90,8 @@ def write_json(value: Any) -> None:
     sys.stdout.write("\n")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A text with nothing in it that rich would read as markup."""
     from rich.markup import escape
 
     return escape(text)

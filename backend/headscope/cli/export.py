@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from headscope.cli import console
+from headscope.cli import console, files
 from headscope.cli.runs import RunId, complete_id, described
 
 
@@ -28,7 +27,6 @@ def export(
     """Write a finished run: its numbers, or a picture of it."""
     from headscope.analyses.export import export as write
     from headscope.cli.store import transaction
-    from headscope.errors import Unavailable
     from headscope.store import runs
     from headscope.web.present import reproduce_command
 
@@ -37,16 +35,4 @@ def export(
         facts = {**described(found), "reproduce": reproduce_command(found)}
         result = runs.result(session, found.id)
     exported = write(result, format, facts, figure=figure, threshold=threshold, mode=mode, theme=theme)
-    if str(output) == "-":
-        sys.stdout.buffer.write(exported.content)
-        return
-    path = output or Path(exported.filename)
-    try:
-        path.write_bytes(exported.content)
-    except OSError as error:
-        raise Unavailable(
-            f"{path} can't be written: {error.strerror}.",
-            "Name another file with -o.",
-            code="file-unwritable",
-        ) from error
-    console.err_console().print(f"Wrote {path} ({len(exported.content):,} bytes).")
+    files.write(output or Path(exported.filename), exported.content)

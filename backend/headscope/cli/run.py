@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,24 +28,38 @@ def run(
     param: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Set one parameter; can be repeated.")
     ] = None,
+    prompts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep this file's prompts, and compute the analysis on them."),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result here; - is stdout.")
     ] = None,
 ) -> None:
     """Compute an analysis here and now, keep it in the store and write its result."""
+    from headscope.analyses.request import find
+    from headscope.cli.prompts import keep
     from headscope.cli.store import opened
     from headscope.models.catalogue import Catalogue
 
     settings = console.settings()
+    references = find(analysis).references
+    params = parameters(param or [], references)
     models = Catalogue(settings)
     with opened(settings) as store:
-        request = resolve(store, models, analysis, model, task, preset, parameters(param or []))
+        if prompts is not None:
+            name = _parameter_of_prompts(analysis, references)
+            params[name] = keep(settings, prompts).id
+        request = resolve(store, models, analysis, model, task, preset, params)
         run_id = compute(settings, store, models, request)
         _write(store, run_id, json_file)
 
 
-def parameters(words: list[str]) -> dict[str, Any]:
-    """``["steps=60"]`` as values: JSON where it is JSON, else text. ``Invalid`` without an =."""
+def parameters(words: list[str], verbatim: Container[str] = ()) -> dict[str, Any]:
+    """``["steps=60"]`` as values: JSON where it is JSON, else text; ``Invalid`` without an =.
+
+    ``verbatim`` are parameters that hold ids: text also where an id happens to look like a number.
+    """
     from headscope.errors import Invalid
 
     values: dict[str, Any] = {}
@@ -55,10 +70,22 @@ def parameters(words: list[str]) -> dict[str, Any]:
                 f"--param {word} isn't NAME=VALUE.", "Write e.g. --param steps=60.", code="bad-parameter"
             )
         try:
-            values[name.strip()] = json.loads(value)
+            read = json.loads(value)
         except json.JSONDecodeError:
-            values[name.strip()] = value
+            read = value
+        as_it_is = name.strip() in verbatim and isinstance(read, int | float)
+        values[name.strip()] = value if as_it_is else read
     return values
+
+
+def _parameter_of_prompts(analysis: str, references: Mapping[str, str]) -> str:
+    """Which parameter holds the prompts' id; ``Invalid`` (no-prompts) for an analysis that reads none."""
+    from headscope.errors import Invalid
+
+    for name, kind in references.items():
+        if kind == "prompts":
+            return name
+    raise Invalid(f"{analysis} reads no prompts.", "Leave --prompts out.", code="no-prompts")
 
 
 def resolve(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headscope.cli import console
+from headscope.cli import console, files
 
 if TYPE_CHECKING:
     from headscope.tasks.catalogue import TaskCatalogue
@@ -86,7 +86,7 @@ def add(
     from headscope.tasks.upload import parse_upload
 
     settings = console.settings()
-    content = _read(file, settings.max_upload_bytes)
+    content = files.read(file, settings.max_upload_bytes, "a JSONL or CSV file")
     task = parse_upload(
         name or file.stem.lower().replace("_", "-"),
         file.name,
@@ -120,23 +120,6 @@ def _catalogue() -> TaskCatalogue:
 
     with transaction(console.settings()) as session:
         return TaskCatalogue(load_user_tasks(session))
-
-
-def _read(file: Path, limit: int) -> bytes:
-    from headscope.errors import NotFound, TooLarge
-
-    try:
-        size = file.stat().st_size
-        if size > limit:
-            raise TooLarge(
-                f"{file} has {size:,} bytes; at most {limit:,} are read.",
-                "Take fewer rows, or raise HEADSCOPE_MAX_UPLOAD_BYTES.",
-            )
-        return file.read_bytes()
-    except OSError as error:
-        raise NotFound(
-            f"{file} can't be read: {error.strerror}.", "Name a JSONL or CSV file.", code="file-unreadable"
-        ) from error
 
 
 def _described(task: Any) -> dict[str, Any]:

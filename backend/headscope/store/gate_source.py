@@ -1,0 +1,58 @@
+"""Gates from wherever someone has them: a file, or the database by their id."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headscope.core.gate_file import read_gates
+from headscope.core.gate_vector import GateVector, gate_vector
+from headscope.errors import Invalid, NotFound
+from headscope.models.catalogue import Catalogue
+from headscope.settings import Settings
+from headscope.store import gates
+from headscope.store.session import open_store
+
+
+def from_file(
+    filename: str, content: bytes, models: Catalogue, *, name: str = "", model: str = ""
+) -> GateVector:
+    """The gates in a file, checked against their model; ``name`` and ``model`` win over the file's words.
+
+    Raises ``Invalid`` (no-model) where nobody says whose they are, (other-model) where the file names other
+    weights of that model than those here, and what reading and checking raise.
+    """
+    found = read_gates(filename, content)
+    wanted = model or found.model
+    if not wanted:
+        raise Invalid(
+            f"{filename} doesn't say whose gates these are.", "Name the model as well.", code="no-model"
+        )
+    info = models.info(wanted)
+    vector = gate_vector(
+        name or found.name or Path(filename).stem, info, found.gates, found.origin or "from a file"
+    )
+    if found.revision and found.model == info.name and found.revision != info.revision:
+        raise Invalid(
+            f"The gates in {filename} belong to other weights of {info.name} than those here.",
+            "Take the revision out of the file if they are meant for these.",
+            code="other-model",
+        )
+    return vector
+
+
+def load_gates(source: str | Path, model: str = "", settings: Settings | None = None) -> GateVector:
+    """Gates from a file, or kept ones by their id; see ``headscope.load_gates``."""
+    settings = settings or Settings()
+    path = Path(source)
+    if path.is_file():
+        return from_file(path.name, path.read_bytes(), Catalogue(settings), model=model)
+    if path.suffix:
+        raise NotFound(
+            f"There is no file {path}.", "Name a .json, .csv or .safetensors file.", code="no-file"
+        )
+    store = open_store(settings)
+    try:
+        with store.session() as session:
+            return gates.load(session, str(source))
+    finally:
+        store.close()

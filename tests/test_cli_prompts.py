@@ -1,0 +1,181 @@
+"""Prompts and gates on the command line: kept, listed, taken along, deleted, used by runs and in Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+from typer.testing import CliRunner, Result
+
+import headscope
+from headscope.cli import app
+from headscope.cli.run import parameters
+from headscope.errors import Invalid, NotFound
+from headscope.models.catalogue import Catalogue
+from headscope.settings import Settings
+
+MODEL = "headscope-2l"
+
+
+class Shell:
+    """Runs ``headscope`` with a data folder of its own."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.settings = Settings(data_dir=data_dir)
+        self.environment = {"HEADSCOPE_DATA_DIR": str(data_dir), "COLUMNS": "200"}
+
+    def __call__(self, *words: str | Path, code: int = 0) -> Result:
+        result = CliRunner().invoke(app, [str(word) for word in words], env=self.environment)
+        assert result.exit_code == code, f"{result.stdout}\n{result.stderr}\n{result.exception!r}"
+        return result
+
+    def json(self, *words: str | Path) -> Any:
+        return json.loads(self(*words).stdout)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path / "data")
+
+
+def written(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+# -- prompts ---------------------------------------------------------------------------------------
+
+
+def test_prompts_are_kept_listed_and_deleted(shell: Shell, tmp_path: Path) -> None:
+    one = shell("prompts", "add", written(tmp_path / "a.txt", "the [bold]cat\n")).stdout.strip()
+    many = shell(
+        "prompts", "add", written(tmp_path / "b.csv", "text,id\nthe cat,1\nthe dog,2\n"), "--name", "pets"
+    )
+    listed = shell.json("prompts", "list", "--json")
+    assert [(row["id"], row["name"], row["n"]) for row in listed] == [
+        (many.stdout.strip(), "pets", 2),
+        (one, "a", 1),
+    ]
+    assert "2 prompts" in many.stderr
+    assert "the [bold]cat" in shell("prompts", "list").stdout
+    shell("prompts", "delete", one)
+    assert len(shell.json("prompts", "list", "--json")) == 1
+    assert "unknown" not in shell("prompts", "delete", one, code=2).stderr
+    assert one in shell("prompts", "delete", one, code=2).stderr
+
+
+def test_files_that_are_no_prompts(shell: Shell, tmp_path: Path) -> None:
+    for name, content, says in (
+        ("a.jsonl", '"a"\n7\n', "Line 2"),
+        ("b.csv", 'text\n"a\n', "Line 2"),
+        ("c.pdf", "%PDF", "neither text, JSON lines nor CSV"),
+    ):
+        said = shell("prompts", "add", written(tmp_path / name, content), code=2).stderr
+        assert says in said
+        assert len(said.strip().splitlines()) >= 2
+    assert "can't be read" in shell("prompts", "add", tmp_path / "none.txt", code=2).stderr
+    assert shell.json("prompts", "list", "--json") == []
+
+
+# -- gates -----------------------------------------------------------------------------------------
+
+GATES = np.ones((2, 8), "f4")
+GATES[1, 5] = 0.0
+GATES[0, 3] = 0.1
+
+
+def test_gates_go_out_and_come_back(shell: Shell, tmp_path: Path) -> None:
+    source = written(
+        tmp_path / "g.json", json.dumps({"model": MODEL, "name": "mine", "gates": GATES.tolist()})
+    )
+    kept = shell("gates", "add", source).stdout.strip()
+    for kind in ("json", "csv", "safetensors"):
+        file = tmp_path / f"out.{kind}"
+        shell("gates", "export", kept, "--format", kind, "-o", file)
+        more = ("--model", MODEL) if kind == "csv" else ()
+        assert shell("gates", "add", file, *more).stdout.strip() == kept
+        vector = headscope.load_gates(file, model=MODEL if kind == "csv" else "", settings=shell.settings)
+        np.testing.assert_array_equal(vector.gates, GATES)
+    assert shell("gates", "export", kept, "--format", "csv", "-o", "-").stdout.startswith("layer,head,gate\n")
+    shown = shell("gates", "show", kept).stdout
+    assert "·" in shown
+    assert "0.10" in shown
+    assert shell.json("gates", "show", kept, "--json")["gates"][1][5] == 0.0
+    assert [row["id"] for row in shell.json("gates", "list", "--json")] == [kept]
+    assert shell.json("gates", "list", "--model", "other", "--json") == []
+    assert kept in shell("gates", "list").stdout
+    by_id = headscope.load_gates(kept, settings=shell.settings)
+    np.testing.assert_array_equal(by_id.gates, GATES)
+    by_id.check_model(Catalogue(shell.settings).info(MODEL))
+    shell("gates", "delete", kept)
+    with pytest.raises(NotFound):
+        headscope.load_gates(kept, settings=shell.settings)
+    assert shell.json("gates", "list", "--json") == []
+
+
+BAD_GATES = {
+    "shape.json": (json.dumps({"model": MODEL, "gates": [[1.0]]}), "2x8"),
+    "outside.csv": ("layer,head,gate\n" + "".join(f"{i // 8},{i % 8},1.5\n" for i in range(16)), "1.5"),
+    "holes.csv": ("layer,head,gate\n0,0,1\n1,1,1\n", "2 of 4 heads"),
+    "negative.csv": ("layer,head,gate\n-1,0,1\n1,0,1\n", "heads"),
+    "huge.csv": ("layer,head,gate\n1000000000,1000000000,1\n", "heads"),
+    "header.csv": ("0,0,1\n", "layer,head,gate"),
+    "text.json": ("not JSON", "can't be read"),
+    "deep.json": ("[" * 100_000, "can't be read"),
+    "torn.safetensors": (save({"gates": GATES})[:40], "can't be read"),
+    "other.json": (json.dumps({"model": MODEL, "revision": "x", "gates": GATES.tolist()}), "other weights"),
+    "words.txt": ("1", "no gate file"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_GATES)
+def test_files_that_are_no_gates(shell: Shell, tmp_path: Path, name: str) -> None:
+    content, says = BAD_GATES[name]
+    more = () if "other" in name else ("--model", MODEL)
+    said = shell("gates", "add", written(tmp_path / name, content), *more, code=2).stderr
+    assert says in said
+    assert len(said.strip().splitlines()) >= 2
+
+
+def test_gates_that_name_no_model(shell: Shell, tmp_path: Path) -> None:
+    file = written(tmp_path / "g.json", json.dumps(GATES.tolist()))
+    assert "Name the model" in shell("gates", "add", file, code=2).stderr
+    assert len(shell("gates", "add", file, "--model", MODEL).stdout.strip()) == 20
+    with pytest.raises(Invalid):
+        headscope.load_gates(file, settings=shell.settings)
+    with pytest.raises(NotFound):
+        headscope.load_gates(tmp_path / "none.json", settings=shell.settings)
+
+
+# -- runs ------------------------------------------------------------------------------------------
+
+
+def test_an_id_is_text_even_where_it_looks_like_a_number() -> None:
+    read = parameters(
+        ["prompts=12345678901234567890", "gates=5e100", "steps=60", "x=null"], {"prompts", "gates"}
+    )
+    assert read == {"prompts": "12345678901234567890", "gates": "5e100", "steps": 60, "x": None}
+
+
+def test_a_run_says_at_once_which_id_is_wrong(shell: Shell, tmp_path: Path) -> None:
+    run = ("run", "battery", "--model", MODEL, "--param")
+    assert "prompts: There is no prompt 'none'" in shell(*run, "prompts=none", code=2).stderr
+    prompts = shell("prompts", "add", written(tmp_path / "a.txt", "the cat")).stdout.strip()
+    said = shell(*run, f"prompts={prompts}", "--param", "gates=none", code=2).stderr
+    assert "gates: There are no gates 'none'" in said
+    assert shell.json("runs", "list", "--json")["total"] == 0
+
+
+def test_a_run_takes_a_file_of_prompts(shell: Shell, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.jsonl", '"the cat sat on the cat sat"\n"the dog and the dog"\n')
+    shell("run", "battery", "--model", MODEL, "--prompts", file)
+    kept = shell.json("prompts", "list", "--json")
+    assert [row["n"] for row in kept] == [2]
+    (run,) = shell.json("runs", "list", "--json")["runs"]
+    assert (run["status"], run["params"]["prompts"]) == ("done", kept[0]["id"])
+    said = shell("run", "chg", "--model", MODEL, "--task", "induction", "--prompts", file, code=2).stderr
+    assert "chg reads no prompts" in said
