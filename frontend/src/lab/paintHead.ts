@@ -55,6 +55,7 @@ export function paintHead(
   if (token !== null) held.add(token);
   lines(context, axes, token, locked);
   context.font = `${Math.min(12, Math.max(9, step * 0.8))}px "JetBrains Mono Variable", ui-monospace, monospace`;
+  context.letterSpacing = "0.01px"; // no ligatures: "<|" stays what it is
   context.textBaseline = "middle";
   const shown = [...new Set([...named(names.length, step), ...held])];
   // A name in hand clears the room of its neighbours.

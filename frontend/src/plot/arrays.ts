@@ -26,10 +26,18 @@ export function isTypedArray(value: unknown): value is TypedArray {
   return typeof value === "object" && value !== null && "bdata" in value && "dtype" in value;
 }
 
+// A loop: a megabyte through a callback a byte takes ten times as long.
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
 export function decode({ dtype, bdata, shape }: TypedArray): NumberArray {
   const kind = KINDS[dtype.replace(/^[<|=]/, "") as keyof typeof KINDS];
   if (!kind) throw new ArrayError(`Arrays of dtype ${dtype} can't be read.`);
-  const bytes = Uint8Array.from(atob(bdata), (character) => character.charCodeAt(0));
+  const bytes = bytesOf(bdata);
   if (bytes.length % kind.BYTES_PER_ELEMENT !== 0) throw new ArrayError("An array's bytes are incomplete.");
   const values = new kind(bytes.buffer);
   const sizes = shape ? shape.split(",").map(Number) : [values.length];

@@ -1,4 +1,13 @@
-import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type MouseEvent,
+  type PointerEvent,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { headAt as headOf, indexOf } from "../../lab/gates";
 import type { Look } from "../../lab/look";
 import { placeAt, sheet, stepped } from "../../lab/order";
@@ -25,7 +34,7 @@ interface ThumbSheetProps {
 }
 
 /** Milliseconds of a frame for making pictures: scrolling stays smooth. A few are made whatever else a frame takes. */
-const SLICE = 8;
+const SLICE = 20;
 const LEAST_MADE = 3;
 
 /** Small pictures of heads, made as they come into sight and kept. */
@@ -105,7 +114,7 @@ export function ThumbSheet(props: ThumbSheetProps) {
       view.scrollTop = top + rowHeight - view.clientHeight;
   }, [row, rowHeight]);
 
-  const under = (event: PointerEvent | React.MouseEvent): number | null => {
+  const under = (event: PointerEvent | MouseEvent): number | null => {
     const view = box.current;
     const bounds = view?.getBoundingClientRect();
     if (!view || !bounds) return null;
@@ -136,6 +145,7 @@ export function ThumbSheet(props: ThumbSheetProps) {
       <div
         ref={box}
         className="thumb-box"
+        style={{ "--roll": `${laid.rows * laid.rowHeight}px` } as CSSProperties}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move through the heads
         tabIndex={0}
         role="application"
@@ -147,7 +157,7 @@ export function ThumbSheet(props: ThumbSheetProps) {
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the box round it has the keys */}
         <div
           className="thumb-roll"
-          style={{ height: laid.rows * laid.rowHeight }}
+          style={{ height: "var(--roll)" }}
           onPointerMove={(event) => setHovered(under(event))}
           onPointerLeave={() => setHovered(null)}
           onClick={(event) => {

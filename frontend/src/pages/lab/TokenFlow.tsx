@@ -4,7 +4,6 @@ import {
   memo,
   type RefObject,
   useEffect,
-  useLayoutEffect,
   useRef,
   useState,
 } from "react";
@@ -116,7 +115,7 @@ interface Drawn {
 /** Arcs for the tokens as they lie; they follow when lines wrap anew. */
 function useArcs(flow: RefObject<HTMLElement | null>, look: Look): Drawn {
   const [drawn, setDrawn] = useState<Drawn>({ arcs: [], width: 0, height: 0 });
-  useLayoutEffect(() => {
+  useEffect(() => {
     const element = flow.current;
     if (!element) return;
     const measure = () => {
@@ -135,7 +134,7 @@ function useArcs(flow: RefObject<HTMLElement | null>, look: Look): Drawn {
         height: element.scrollHeight,
       });
     };
-    measure();
+    // The observer calls once at the start too, when the page is laid out: nothing is laid out for it alone.
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     void document.fonts?.ready.then(measure);
