@@ -41,7 +41,7 @@ def measure_tail(
     raw: Float[torch.Tensor, "*axes vocab"], logits: Float[torch.Tensor, "*axes vocab"], cap: float | None
 ) -> Tail:
     """The tail that makes these logits of this output; ``cap`` is what the configuration says, if so."""
-    if torch.equal(raw, logits):
+    if torch.equal(raw.to(logits), logits):  # some architectures widen their logits
         return Tail("plain")
     raw, logits = raw.double(), logits.double()
     factor = float((raw * logits).sum() / (raw * raw).sum())
