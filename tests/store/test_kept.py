@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 from headscope.analyses.base import Reference
 from headscope.analyses.request import Request
 from headscope.core.gate_vector import gate_vector, vector_id
+from headscope.core.model import ModelInfo
 from headscope.errors import HeadscopeError
 from headscope.store import artifacts, attempts, gates, prompts, runs
 from headscope.store.references import look_up
@@ -122,16 +123,16 @@ def test_parameters_lead_to_what_they_name(store: Store, request_for: Make) -> N
         assert look_up(session, reading({}), params, MODEL) == {}
 
 
-@pytest.mark.parametrize("other", [{"name": "other"}, {"revision": "r2"}])
+@pytest.mark.parametrize("other", [replace(MODEL, name="other"), replace(MODEL, revision="r2")])
 def test_gates_and_runs_of_other_weights_are_refused(
-    store: Store, request_for: Make, other: dict[str, str]
+    store: Store, request_for: Make, other: ModelInfo
 ) -> None:
     with store.session() as session:
         vector = gates.add(session, gate_vector("mine", MODEL, TABLE)).row.id
         run = finished_run(session, request_for())
     for name, value in (("gates", vector), ("run", run)):
         with store.session() as session, pytest.raises(HeadscopeError) as error:
-            look_up(session, ALL, {name: value}, replace(MODEL, **other))
+            look_up(session, ALL, {name: value}, other)
         assert (error.value.status, error.value.code) == (422, "other-model")
         assert error.value.message.startswith(f"{name}: ")
 
