@@ -1,3 +1,4 @@
+import { Fragment } from "react";
 import type { Run } from "../api/types";
 import type { Selection } from "../plot/Picture";
 import { headName } from "../url/view";
@@ -9,21 +10,23 @@ export function HeadlineCards({ run, selection }: { run: Run; selection: Selecti
   if (facts.length === 0) return null;
   return (
     <dl className="number-cards headline-cards">
-      {facts.map(({ name, label, text, heads }) => (
+      {facts.map(({ name, label, text, heads, between }) => (
         <div className="card number-card" key={name}>
           <dt>{label}</dt>
           <dd className={text.length > 12 ? "long" : ""}>
             {heads.length > 0
-              ? heads.map((head) => (
-                  <button
-                    key={headName(head)}
-                    type="button"
-                    className="head-name"
-                    title={`Select layer ${head.layer}, head ${head.head}`}
-                    onClick={() => selection.onSelect(head)}
-                  >
-                    {headName(head)}
-                  </button>
+              ? heads.map((head, i) => (
+                  <Fragment key={headName(head)}>
+                    {i > 0 && between && <span className="muted">{between} </span>}
+                    <button
+                      type="button"
+                      className="head-name"
+                      title={`Select layer ${head.layer}, head ${head.head}`}
+                      onClick={() => selection.onSelect(head)}
+                    >
+                      {headName(head)}
+                    </button>
+                  </Fragment>
                 ))
               : text}
           </dd>

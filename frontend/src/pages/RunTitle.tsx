@@ -1,7 +1,7 @@
 import type { Model, Run } from "../api/types";
 import { Link } from "../url/navigation";
 
-type Named = Pick<Run, "analysis" | "title" | "model" | "task" | "task_title">;
+type Named = Pick<Run, "analysis" | "title" | "model" | "model_title" | "task" | "task_title">;
 
 export interface TitleWords {
   model: string;
@@ -19,7 +19,7 @@ export function analysisTitle(run: Pick<Run, "title">): string {
 export function titleWords(run: Named, model?: Pick<Model, "title">): TitleWords {
   const task = run.task_title ?? run.task;
   return {
-    model: model?.title ?? run.model,
+    model: model?.title ?? run.model_title,
     task,
     analysis: run.analysis === "chg" && task !== null ? null : analysisTitle(run),
   };

@@ -8,8 +8,9 @@ export interface Fact {
   /** "Strongest head" */
   label: string;
   text: string;
-  /** The heads that the value names, in its order. */
+  /** The heads that the value names, in its order, and what stands between them. */
   heads: Head[];
+  between: string;
 }
 
 /** "mean_loss" as a person writes it: "Mean loss". */
@@ -26,7 +27,7 @@ function textOf(value: unknown): string {
 }
 
 function headsOf(value: unknown): Head[] {
-  const parts = Array.isArray(value) ? value : typeof value === "string" ? value.split(/,\s*/) : [];
+  const parts = Array.isArray(value) ? value : typeof value === "string" ? value.split(/\s*[,→]\s*/) : [];
   const heads = parts.map((part) => (typeof part === "string" ? parseHead(part.trim()) : null));
   return heads.every((head) => head !== null) ? heads : [];
 }
@@ -35,7 +36,13 @@ function headsOf(value: unknown): Head[] {
 export function factsOf(run: Pick<Run, "headline">): Fact[] {
   return Object.entries(run.headline ?? {})
     .filter(([, value]) => typeof value !== "object" || Array.isArray(value) || value === null)
-    .map(([name, value]) => ({ name, label: worded(name), text: textOf(value), heads: headsOf(value) }));
+    .map(([name, value]) => ({
+      name,
+      label: worded(name),
+      text: textOf(value),
+      heads: headsOf(value),
+      between: String(value).includes("→") ? "→" : "",
+    }));
 }
 
 /** How a model's weights were handled, where the numbers depend on it: two ways are never compared. */

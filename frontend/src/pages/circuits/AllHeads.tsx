@@ -2,8 +2,10 @@ import { useState } from "react";
 import { api } from "../../api/client";
 import { type ApiError, asApiError } from "../../api/errors";
 import type { Analysis, Model, Run } from "../../api/types";
+import { plural } from "../../format/numbers";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { Segmented } from "../../parts/Segmented";
+import type { Selection } from "../../plot/Picture";
 import type { CircuitsView, Head } from "../../url/view";
 import { ShareSlider } from "../ShareSlider";
 import { CircuitFigure, isGraph, kindOf } from "./CircuitFigure";
@@ -57,20 +59,7 @@ export function AllHeads(state: CircuitsState) {
             {(run) => (
               <>
                 {analysis.figures.some(isGraph) && <GraphControls view={view} onView={onView} />}
-                <div className="pictures">
-                  {analysis.figures
-                    .filter((name) => [null, view.composition].includes(kindOf(name)))
-                    .map((name) => (
-                      <CircuitFigure
-                        key={name}
-                        run={run}
-                        name={name}
-                        view={view}
-                        about="heads"
-                        selection={selection}
-                      />
-                    ))}
-                </div>
+                <Figures analysis={analysis} run={run} view={view} selection={selection} />
               </>
             )}
           </Section>
@@ -80,6 +69,38 @@ export function AllHeads(state: CircuitsState) {
         <HeadInHand {...state} selection={selection} />
       </aside>
     </div>
+  );
+}
+
+/** So many pictures of a section are there at once; the others fold away. */
+const SHOWN = 3;
+
+interface FiguresProps {
+  analysis: Analysis;
+  run: Run;
+  view: CircuitsView;
+  selection: Selection;
+}
+
+/** An analysis' pictures of all heads, of the composition in hand. */
+function Figures({ analysis, run, view, selection }: FiguresProps) {
+  const [open, setOpen] = useState(false);
+  const names = analysis.figures.filter(
+    (name) => !analysis.head_figures.includes(name) && [null, view.composition].includes(kindOf(name)),
+  );
+  const figure = (name: string) => (
+    <CircuitFigure key={name} run={run} name={name} view={view} selection={selection} />
+  );
+  return (
+    <>
+      <div className="pictures">{names.slice(0, SHOWN).map(figure)}</div>
+      {names.length > SHOWN && (
+        <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+          <summary>{plural(names.length - SHOWN, "more picture")}</summary>
+          {open && <div className="pictures folded">{names.slice(SHOWN).map(figure)}</div>}
+        </details>
+      )}
+    </>
   );
 }
 

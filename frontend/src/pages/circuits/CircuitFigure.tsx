@@ -21,8 +21,6 @@ interface CircuitFigureProps {
   run: Run;
   name: string;
   view: CircuitsView;
-  /** Show it where it is about all heads, or where it is about the one in hand. */
-  about: "heads" | "head";
   selection: Selection;
 }
 
@@ -30,21 +28,19 @@ export function CircuitFigure(props: CircuitFigureProps) {
   return isGraph(props.name) ? <Graph {...props} /> : <Plain {...props} />;
 }
 
-function Plain({ run, name, view, about, selection }: CircuitFigureProps) {
+function Plain({ run, name, view, selection }: CircuitFigureProps) {
   const figure = useRunFigure(run, name, null, view.head);
-  const isAbout = figure.data?.layout.meta?.head === undefined ? "heads" : "head";
-  if (figure.data ? isAbout !== about : about === "head" && !figure.error) return null;
   // What an architecture doesn't have is no picture of nothing.
   if (isGrid(figure.data) && cellValues(figure.data).flat().every(Number.isNaN)) return null;
   return <Card run={run} name={name} figure={figure} asked={figure.asked} selection={selection} />;
 }
 
 /** Lines between heads: those above the threshold, and of the head in hand alone where there is one. */
-function Graph({ run, name, view, about, selection }: CircuitFigureProps) {
+function Graph({ run, name, view, selection }: CircuitFigureProps) {
   const head = view.head ? headName(view.head) : undefined;
   const asked = { threshold: view.threshold, head };
   const now = useResource(
-    about === "heads" ? `figure ${run.id} ${name} ${JSON.stringify(asked)}` : null,
+    `figure ${run.id} ${name} ${JSON.stringify(asked)}`,
     (signal) => api.figure(run.id, name, asked, signal),
     { fixed: true },
   );
@@ -52,7 +48,6 @@ function Graph({ run, name, view, about, selection }: CircuitFigureProps) {
   useEffect(() => {
     if (now.data) last.current = now.data;
   }, [now.data]);
-  if (about === "head") return null;
   const figure = now.data || now.error ? now : { ...now, data: last.current, loading: !last.current };
   return <Card run={run} name={name} figure={figure} asked={asked} selection={selection} />;
 }

@@ -6,6 +6,7 @@ import { CircuitFigure } from "./CircuitFigure";
 import { sectionRuns } from "./circuitRuns";
 import { HeadScores } from "./HeadScores";
 import { Section } from "./Section";
+import { TokenTables } from "./TokenTables";
 
 /** One head taken apart: scores, spectra, partners, and what its weights say of tokens. */
 export function HeadCircuit({
@@ -42,7 +43,7 @@ export function HeadCircuit({
       <div className="main-column">
         <HeadPicker head={head} layers={layers ?? 1} heads={heads ?? 1} onPick={selection.onSelect} />
         <div className="pictures">
-          {sections.map(({ name, figures }) => {
+          {sections.map(({ name, head_figures: figures }) => {
             const run = sectionRuns(runs, name, weights).done;
             return (
               run &&
@@ -52,13 +53,13 @@ export function HeadCircuit({
                   run={run}
                   name={figure}
                   view={view}
-                  about="head"
                   selection={selection}
                 />
               ))
             );
           })}
         </div>
+        <TokenTables model={model} weights={weights} head={head} view={view} onView={onView} />
         {sections
           .filter(({ name }) => name === "eigen" || name === "composition")
           .filter(({ name }) => sectionRuns(runs, name, weights).done === undefined)

@@ -59,7 +59,7 @@ export function HeadInHand({
       </div>
       {eigen && (
         <div className="bare">
-          <CircuitFigure run={eigen} name="spectra" view={view} about="head" selection={selection} />
+          <CircuitFigure run={eigen} name="spectra" view={view} selection={selection} />
         </div>
       )}
     </section>

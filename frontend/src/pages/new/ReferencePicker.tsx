@@ -1,4 +1,5 @@
 // A parameter that names something stored is picked from what there is, never typed.
+import { useEffect } from "react";
 import { api } from "../../api/client";
 import { labApi } from "../../api/lab";
 import { useResource } from "../../api/resource";
@@ -68,16 +69,20 @@ function runText(run: Run): string {
   return parts.filter(Boolean).join(" · ");
 }
 
-/** Finished runs of the model, those on the task in hand first. */
+/** Finished runs of the model, those on the task in hand first; the first of those where none is chosen. */
 export function RunPicker({ analysis, ...props }: ReferenceProps & { analysis: Analysis }) {
-  const { model, task, onTask } = props;
+  const { model, task, onTask, onChange } = props;
   const query = { model, analysis: analysis.name, status: "done", limit: 200 };
   const runs = useResource(`runs for ${JSON.stringify(query)}`, (signal) => api.runs(query, signal));
+  const first = task === null ? undefined : runs.data?.runs.find((run) => run.task === task)?.id;
+  useEffect(() => {
+    if (!props.value && first !== undefined) onChange(first);
+  }, [props.value, first, onChange]);
   if (runs.error) return <ProblemNote error={runs.error} retry={runs.reload} />;
   if (!runs.data)
     return <div className="skeleton field-skeleton" role="status" aria-label="Loading the runs" />;
   const list = runs.data.runs;
-  if (list.length === 0 && !props.field.optional) {
+  if (list.length === 0) {
     return (
       <p className="muted">
         There is no finished run of it for this model yet:{" "}
