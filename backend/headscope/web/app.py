@@ -21,6 +21,7 @@ from headscope.web.limits import BodyLimit
 from headscope.web.origin import HostAndOrigin
 from headscope.web.routes import (
     analyses,
+    circuits,
     gates,
     health,
     lab,
@@ -52,6 +53,7 @@ CLOSED: Final = (
     prompts.router,
     gates.router,
     lab.router,
+    circuits.router,
     shares.router,
 )
 """Routes for those who may use the server."""
@@ -66,6 +68,7 @@ TAGS: Final = (
     ("prompts", "Prompts as tokens, and those that are kept."),
     ("gates", "Gate vectors that are kept, and those that runs give."),
     ("lab", "Heads on a prompt, live."),
+    ("circuits", "What a head's weights say, looked up live."),
     ("shares", "Short links to runs and a view of them."),
 )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from headscope.web.circuit_examples import CIRCUIT_EXAMPLES
+
 RUN_ID: Final = "3f9c2a7be104d6588c1e"
 REVISION: Final = "b1946ac92492d2347c6235b4d2611184"
 SHARE_TOKEN: Final = "kZ3vQ0x1T9mS4uYw"  # noqa: S105 - opens nothing
@@ -385,3 +387,4 @@ EXAMPLES["SharedLab"] = {
     "gates": EXAMPLES["GatesOut"],
     "gate_values": _ARRAY,
 }
+EXAMPLES.update(CIRCUIT_EXAMPLES)

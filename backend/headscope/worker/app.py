@@ -28,8 +28,17 @@ from headscope.messages import (
     PatternsOut,
     TaskAccuracyOut,
 )
+from headscope.messages.circuits import (
+    CrossedIn,
+    CrossedOut,
+    TablesIn,
+    TablesOut,
+    VirtualIn,
+    VirtualOut,
+)
 from headscope.store.tasks import load_user_tasks
 from headscope.tasks.catalogue import TaskCatalogue
+from headscope.worker.circuits import lookups
 from headscope.worker.desk import Desk
 from headscope.worker.lab import ablation as lab_ablation
 from headscope.worker.lab import attribution as lab_attribution
@@ -48,12 +57,13 @@ class AccuracyIn(BaseModel):
 
 
 def create_app(desk: Desk) -> FastAPI:
-    """An endpoint for each of the lab's questions, ``/accuracy`` and ``/health``."""
+    """An endpoint for each question of the lab and of circuits, ``/accuracy`` and ``/health``."""
     guard = Depends(_guard(desk.secret))
     app = FastAPI(title="Headscope worker", openapi_url=None, dependencies=[guard])
     app.add_exception_handler(HeadscopeError, _problem)
     app.add_exception_handler(Exception, _problem)
     _add_lab(app, desk)
+    _add_circuits(app, desk)
 
     @app.post("/accuracy")
     def accuracy(wanted: AccuracyIn) -> TaskAccuracyOut:
@@ -79,8 +89,7 @@ def _add_lab(app: FastAPI, desk: Desk) -> None:
 
     @app.post("/gates")
     def gates(wanted: GatesIn) -> GatesOut:
-        newest = desk.boards.enter(wanted.board, wanted.turn)
-        return desk.answer(wanted, partial(lab_gates.plan, kept=desk.kept), newest)
+        return desk.answer(wanted, partial(lab_gates.plan, kept=desk.kept))
 
     @app.post("/continue")
     def continue_prompt(wanted: ContinueIn) -> ContinueOut:
@@ -98,6 +107,20 @@ def _add_lab(app: FastAPI, desk: Desk) -> None:
     @app.post("/lens")
     def lens(wanted: LensIn) -> LensOut:
         return desk.answer(wanted, lab_lens.plan)
+
+
+def _add_circuits(app: FastAPI, desk: Desk) -> None:
+    @app.post("/circuits/tables")
+    def tables(wanted: TablesIn) -> TablesOut:
+        return desk.look_up(wanted, lookups.tables)
+
+    @app.post("/circuits/crossed")
+    def crossed(wanted: CrossedIn) -> CrossedOut:
+        return desk.look_up(wanted, lookups.crossed)
+
+    @app.post("/circuits/virtual")
+    def virtual(wanted: VirtualIn) -> VirtualOut:
+        return desk.look_up(wanted, lookups.virtual)
 
 
 def _guard(secret: str):  # type: ignore[no-untyped-def]

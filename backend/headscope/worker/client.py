@@ -38,6 +38,14 @@ from headscope.messages import (
     PatternsOut,
     TaskAccuracyOut,
 )
+from headscope.messages.circuits import (
+    CrossedIn,
+    CrossedOut,
+    TablesIn,
+    TablesOut,
+    VirtualIn,
+    VirtualOut,
+)
 from headscope.store import evaluations, workers
 from headscope.store.session import Store
 from headscope.store.workers import WorkerView
@@ -87,6 +95,18 @@ class WorkerClient:
     def lens(self, wanted: LensIn) -> LensOut:
         """What each layer would predict."""
         return self._ask("lens", wanted, LensOut)
+
+    def circuit_tables(self, wanted: TablesIn) -> TablesOut:
+        """The strongest cells of a head's token table."""
+        return self._ask("circuits/tables", wanted, TablesOut)
+
+    def circuit_crossed(self, wanted: CrossedIn) -> CrossedOut:
+        """Skip trigrams that a head can't keep apart."""
+        return self._ask("circuits/crossed", wanted, CrossedOut)
+
+    def circuit_virtual(self, wanted: VirtualIn) -> VirtualOut:
+        """What one component reads of what another one writes."""
+        return self._ask("circuits/virtual", wanted, VirtualOut)
 
     def accuracy(self, model: ModelInfo, task: Task) -> TaskAccuracyOut:
         """How a model does on a task without gates: kept, being computed (ask again), or why not."""

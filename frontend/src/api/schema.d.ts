@@ -754,7 +754,7 @@ export interface paths {
         put?: never;
         /**
          * Next-token probabilities before and after gating heads
-         * @description Gates are [layers, heads] in [0, 1]. 409 `superseded`: the same board has asked for something newer.
+         * @description Gates are [layers, heads] in [0, 1]. One forward pass a move of a slider.
          */
         post: operations["gates"];
         delete?: never;
@@ -1117,6 +1117,17 @@ export interface components {
              */
             wait: number;
             /**
+             * Board
+             * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
+             */
+            board?: string | null;
+            /**
+             * Turn
+             * @description Counts a board's requests, upwards.
+             * @default 0
+             */
+            turn: number;
+            /**
              * At
              * @description The position that predicts; the last where unset.
              */
@@ -1263,6 +1274,25 @@ export interface components {
          * Cell
          * @description `row` is the source (`ov`), the query (`qk`) or the first token (`direct`); `column` what it raises,
          *     looks at, or is followed by.
+         * @example {
+         *       "row": {
+         *         "id": 319,
+         *         "start": 0,
+         *         "end": 4,
+         *         "text": " cat",
+         *         "hex": "20636174",
+         *         "special": false
+         *       },
+         *       "column": {
+         *         "id": 319,
+         *         "start": 0,
+         *         "end": 4,
+         *         "text": " cat",
+         *         "hex": "20636174",
+         *         "special": false
+         *       },
+         *       "value": 12.1
+         *     }
          */
         Cell: {
             row: components["schemas"]["TokenOut"];
@@ -1326,6 +1356,17 @@ export interface components {
              * @default 20
              */
             wait: number;
+            /**
+             * Board
+             * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
+             */
+            board?: string | null;
+            /**
+             * Turn
+             * @description Counts a board's requests, upwards.
+             * @default 0
+             */
+            turn: number;
             /** Gates */
             gates: components["schemas"]["TypedArray"] | number[][];
             /**
@@ -1386,6 +1427,23 @@ export interface components {
         /**
          * CrossedIn
          * @description Two pairs to cross, or none: then the worst that the head has are looked for.
+         * @example {
+         *       "model": "headscope-2l",
+         *       "layer": 1,
+         *       "head": 5,
+         *       "weight_processing": "folded",
+         *       "source": 319,
+         *       "pairs": [
+         *         [
+         *           300,
+         *           301
+         *         ],
+         *         [
+         *           302,
+         *           303
+         *         ]
+         *       ]
+         *     }
          */
         CrossedIn: {
             /** Model */
@@ -1432,7 +1490,120 @@ export interface components {
              */
             vocabulary: number;
         };
-        /** CrossedOut */
+        /**
+         * CrossedOut
+         * @example {
+         *       "model": "headscope-2l",
+         *       "layer": 1,
+         *       "head": 5,
+         *       "weight_processing": "folded",
+         *       "found": [
+         *         {
+         *           "source": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "intended": [
+         *             {
+         *               "destination": {
+         *                 "id": 319,
+         *                 "start": 0,
+         *                 "end": 4,
+         *                 "text": " cat",
+         *                 "hex": "20636174",
+         *                 "special": false
+         *               },
+         *               "output": {
+         *                 "id": 319,
+         *                 "start": 0,
+         *                 "end": 4,
+         *                 "text": " cat",
+         *                 "hex": "20636174",
+         *                 "special": false
+         *               },
+         *               "q": 2,
+         *               "o": 4,
+         *               "score": 8
+         *             },
+         *             {
+         *               "destination": {
+         *                 "id": 319,
+         *                 "start": 0,
+         *                 "end": 4,
+         *                 "text": " cat",
+         *                 "hex": "20636174",
+         *                 "special": false
+         *               },
+         *               "output": {
+         *                 "id": 319,
+         *                 "start": 0,
+         *                 "end": 4,
+         *                 "text": " cat",
+         *                 "hex": "20636174",
+         *                 "special": false
+         *               },
+         *               "q": 2,
+         *               "o": 4,
+         *               "score": 8
+         *             }
+         *           ],
+         *           "crossed": [
+         *             {
+         *               "destination": {
+         *                 "id": 319,
+         *                 "start": 0,
+         *                 "end": 4,
+         *                 "text": " cat",
+         *                 "hex": "20636174",
+         *                 "special": false
+         *               },
+         *               "output": {
+         *                 "id": 319,
+         *                 "start": 0,
+         *                 "end": 4,
+         *                 "text": " cat",
+         *                 "hex": "20636174",
+         *                 "special": false
+         *               },
+         *               "q": 2,
+         *               "o": 4,
+         *               "score": 8
+         *             },
+         *             {
+         *               "destination": {
+         *                 "id": 319,
+         *                 "start": 0,
+         *                 "end": 4,
+         *                 "text": " cat",
+         *                 "hex": "20636174",
+         *                 "special": false
+         *               },
+         *               "output": {
+         *                 "id": 319,
+         *                 "start": 0,
+         *                 "end": 4,
+         *                 "text": " cat",
+         *                 "hex": "20636174",
+         *                 "special": false
+         *               },
+         *               "q": 2,
+         *               "o": 4,
+         *               "score": 8
+         *             }
+         *           ],
+         *           "margin": 1.5
+         *         }
+         *       ],
+         *       "chosen": true,
+         *       "limits": [
+         *         "Learned positions are added to the tokens."
+         *       ]
+         *     }
+         */
         CrossedOut: {
             /** Model */
             model: string;
@@ -1455,7 +1626,108 @@ export interface components {
             /** Limits */
             limits: string[];
         };
-        /** CrossedPairs */
+        /**
+         * CrossedPairs
+         * @example {
+         *       "source": {
+         *         "id": 319,
+         *         "start": 0,
+         *         "end": 4,
+         *         "text": " cat",
+         *         "hex": "20636174",
+         *         "special": false
+         *       },
+         *       "intended": [
+         *         {
+         *           "destination": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "output": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "q": 2,
+         *           "o": 4,
+         *           "score": 8
+         *         },
+         *         {
+         *           "destination": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "output": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "q": 2,
+         *           "o": 4,
+         *           "score": 8
+         *         }
+         *       ],
+         *       "crossed": [
+         *         {
+         *           "destination": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "output": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "q": 2,
+         *           "o": 4,
+         *           "score": 8
+         *         },
+         *         {
+         *           "destination": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "output": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "q": 2,
+         *           "o": 4,
+         *           "score": 8
+         *         }
+         *       ],
+         *       "margin": 1.5
+         *     }
+         */
         CrossedPairs: {
             source: components["schemas"]["TokenOut"];
             /** Intended */
@@ -1475,6 +1747,37 @@ export interface components {
          * Direction
          * @description What the writer takes in along this direction, and what the reader makes of it. Empty lists: that side
          *     is no tokens (positions, neurons). Signs of both sides may be turned together.
+         * @example {
+         *       "value": 3.2,
+         *       "left_high": [
+         *         {
+         *           "token": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "value": 0.31
+         *         }
+         *       ],
+         *       "left_low": [],
+         *       "right_high": [
+         *         {
+         *           "token": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "value": 0.31
+         *         }
+         *       ],
+         *       "right_low": []
+         *     }
          */
         Direction: {
             /** Value */
@@ -1727,6 +2030,17 @@ export interface components {
              */
             wait: number;
             /**
+             * Board
+             * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
+             */
+            board?: string | null;
+            /**
+             * Turn
+             * @description Counts a board's requests, upwards.
+             * @default 0
+             */
+            turn: number;
+            /**
              * Gates
              * @description [layers, heads] in [0, 1].
              */
@@ -1746,17 +2060,6 @@ export interface components {
              * @description Token ids to follow; two give a logit difference.
              */
             answers?: number[];
-            /**
-             * Board
-             * @description Any name of the page's own. Of one board's requests only the newest is answered: older ones that still wait get 409 `superseded`.
-             */
-            board?: string | null;
-            /**
-             * Turn
-             * @description Counts a board's requests, upwards.
-             * @default 0
-             */
-            turn: number;
         };
         /**
          * GatesOut
@@ -1876,6 +2179,17 @@ export interface components {
              * @default 20
              */
             wait: number;
+            /**
+             * Board
+             * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
+             */
+            board?: string | null;
+            /**
+             * Turn
+             * @description Counts a board's requests, upwards.
+             * @default 0
+             */
+            turn: number;
             /** Layer */
             layer: number;
             /** Head */
@@ -2014,6 +2328,17 @@ export interface components {
              */
             wait: number;
             /**
+             * Board
+             * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
+             */
+            board?: string | null;
+            /**
+             * Turn
+             * @description Counts a board's requests, upwards.
+             * @default 0
+             */
+            turn: number;
+            /**
              * Fold
              * @default false
              */
@@ -2072,6 +2397,17 @@ export interface components {
              * @default 20
              */
             wait: number;
+            /**
+             * Board
+             * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
+             */
+            board?: string | null;
+            /**
+             * Turn
+             * @description Counts a board's requests, upwards.
+             * @default 0
+             */
+            turn: number;
             /** At */
             at?: number | null;
             /** Token */
@@ -2196,6 +2532,17 @@ export interface components {
              * @default 20
              */
             wait: number;
+            /**
+             * Board
+             * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
+             */
+            board?: string | null;
+            /**
+             * Turn
+             * @description Counts a board's requests, upwards.
+             * @default 0
+             */
+            turn: number;
             /**
              * Fold
              * @description Tokens that differ in case or spaces count as the same.
@@ -2491,6 +2838,17 @@ export interface components {
              * @default 20
              */
             wait: number;
+            /**
+             * Board
+             * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
+             */
+            board?: string | null;
+            /**
+             * Turn
+             * @description Counts a board's requests, upwards.
+             * @default 0
+             */
+            turn: number;
             /**
              * Layers
              * @description All layers where unset.
@@ -3458,7 +3816,18 @@ export interface components {
             /** Rows */
             rows: unknown[][];
         };
-        /** TablesIn */
+        /**
+         * TablesIn
+         * @example {
+         *       "model": "headscope-2l",
+         *       "layer": 1,
+         *       "head": 5,
+         *       "weight_processing": "folded",
+         *       "circuit": "ov",
+         *       "token": 319,
+         *       "top": 20
+         *     }
+         */
         TablesIn: {
             /** Model */
             model: string;
@@ -3508,7 +3877,71 @@ export interface components {
              */
             vocabulary?: number | null;
         };
-        /** TablesOut */
+        /**
+         * TablesOut
+         * @example {
+         *       "model": "headscope-2l",
+         *       "layer": 1,
+         *       "head": 5,
+         *       "weight_processing": "folded",
+         *       "circuit": "ov",
+         *       "token": {
+         *         "id": 319,
+         *         "start": 0,
+         *         "end": 4,
+         *         "text": " cat",
+         *         "hex": "20636174",
+         *         "special": false
+         *       },
+         *       "cells": [
+         *         {
+         *           "row": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "column": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "value": 12.1
+         *         }
+         *       ],
+         *       "column": [
+         *         {
+         *           "row": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "column": {
+         *             "id": 319,
+         *             "start": 0,
+         *             "end": 4,
+         *             "text": " cat",
+         *             "hex": "20636174",
+         *             "special": false
+         *           },
+         *           "value": 12.1
+         *         }
+         *       ],
+         *       "vocabulary": 512,
+         *       "unit": "logits, up to the scale of the norms",
+         *       "limits": [
+         *         "Learned positions are added to the tokens."
+         *       ]
+         *     }
+         */
         TablesOut: {
             /** Model */
             model: string;
@@ -3784,7 +4217,14 @@ export interface components {
             /** Special */
             special: boolean;
         };
-        /** TokenSearchIn */
+        /**
+         * TokenSearchIn
+         * @example {
+         *       "model": "headscope-2l",
+         *       "text": "cat",
+         *       "top": 20
+         *     }
+         */
         TokenSearchIn: {
             /** Model */
             model: string;
@@ -3799,6 +4239,30 @@ export interface components {
         /**
          * TokenSearchOut
          * @description Tokens of the vocabulary: first those that the text itself is cut into, then those that contain it.
+         * @example {
+         *       "model": "headscope-2l",
+         *       "spelled": [
+         *         {
+         *           "id": 319,
+         *           "start": 0,
+         *           "end": 4,
+         *           "text": " cat",
+         *           "hex": "20636174",
+         *           "special": false
+         *         }
+         *       ],
+         *       "containing": [
+         *         {
+         *           "id": 319,
+         *           "start": 0,
+         *           "end": 4,
+         *           "text": " cat",
+         *           "hex": "20636174",
+         *           "special": false
+         *         }
+         *       ],
+         *       "n_containing": 1
+         *     }
          */
         TokenSearchOut: {
             /** Model */
@@ -3889,6 +4353,27 @@ export interface components {
         /**
          * Trigram
          * @description `source ... destination -> output`; `score` is q o where both are above 0, else 0.
+         * @example {
+         *       "destination": {
+         *         "id": 319,
+         *         "start": 0,
+         *         "end": 4,
+         *         "text": " cat",
+         *         "hex": "20636174",
+         *         "special": false
+         *       },
+         *       "output": {
+         *         "id": 319,
+         *         "start": 0,
+         *         "end": 4,
+         *         "text": " cat",
+         *         "hex": "20636174",
+         *         "special": false
+         *       },
+         *       "q": 2,
+         *       "o": 4,
+         *       "score": 8
+         *     }
          */
         Trigram: {
             destination: components["schemas"]["TokenOut"];
@@ -3917,7 +4402,14 @@ export interface components {
             /** Bdata */
             bdata: string;
         };
-        /** VirtualIn */
+        /**
+         * VirtualIn
+         * @example {
+         *       "model": "headscope-2l",
+         *       "writer": "0.3",
+         *       "reader": "1.5 k"
+         *     }
+         */
         VirtualIn: {
             /** Model */
             model: string;
@@ -3957,7 +4449,56 @@ export interface components {
              */
             tokens: number;
         };
-        /** VirtualOut */
+        /**
+         * VirtualOut
+         * @example {
+         *       "model": "headscope-2l",
+         *       "writer": "0.3",
+         *       "reader": "1.5 k",
+         *       "weight_processing": "folded",
+         *       "left": "reads",
+         *       "right": "reads",
+         *       "norm": 1.9,
+         *       "share": 0.22,
+         *       "random": 0.088,
+         *       "directions": [
+         *         {
+         *           "value": 3.2,
+         *           "left_high": [
+         *             {
+         *               "token": {
+         *                 "id": 319,
+         *                 "start": 0,
+         *                 "end": 4,
+         *                 "text": " cat",
+         *                 "hex": "20636174",
+         *                 "special": false
+         *               },
+         *               "value": 0.31
+         *             }
+         *           ],
+         *           "left_low": [],
+         *           "right_high": [
+         *             {
+         *               "token": {
+         *                 "id": 319,
+         *                 "start": 0,
+         *                 "end": 4,
+         *                 "text": " cat",
+         *                 "hex": "20636174",
+         *                 "special": false
+         *               },
+         *               "value": 0.31
+         *             }
+         *           ],
+         *           "right_low": []
+         *         }
+         *       ],
+         *       "limits": [
+         *         "Learned positions are added to the tokens."
+         *       ]
+         *     }
+         */
         VirtualOut: {
             /** Model */
             model: string;
@@ -3997,7 +4538,20 @@ export interface components {
             /** Limits */
             limits: string[];
         };
-        /** Weighed */
+        /**
+         * Weighed
+         * @example {
+         *       "token": {
+         *         "id": 319,
+         *         "start": 0,
+         *         "end": 4,
+         *         "text": " cat",
+         *         "hex": "20636174",
+         *         "special": false
+         *       },
+         *       "value": 0.31
+         *     }
+         */
         Weighed: {
             token: components["schemas"]["TokenOut"];
             /** Value */

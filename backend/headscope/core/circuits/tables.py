@@ -1,6 +1,6 @@
 """A head's token tables, and the largest of their cells, without ever forming a vocab x vocab matrix.
 
-    OV [source, output]  = W_E W_V W_O W_U              what a head adds to each logit when it looks at a token
+    OV [source, output]  = W_E W_V W_O W_U              what a head adds to the logits for a token it looks at
     QK [query, key]      = W_E W_Q W_K^T W_E^T / scale  how much a query's token looks at a key's
     direct [token, next] = W_E W_U                      the bigram table: what the stream says without heads
 

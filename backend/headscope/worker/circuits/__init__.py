@@ -1,0 +1,1 @@
+"""Look-ups in a model's weights that a page waits for."""
