@@ -89,17 +89,14 @@ class NoWeights:
     dtype: Any = None
     attention = "sdpa"
 
-    def logits(self, tokens: Any) -> Any:
+    parts: Any = None
+    tail: Any = None
+    ends: frozenset[int] = frozenset()
+
+    def _none(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError
 
-    def logits_at(self, tokens: Any, where: Any) -> Any:
-        raise NotImplementedError
-
-    def gated(self, gates: Any) -> Any:
-        raise NotImplementedError
-
-    def captured(self, layers: tuple[int, ...], names: tuple[str, ...]) -> Any:
-        raise NotImplementedError
+    logits = logits_at = gated = captured = reading = frozen = sharing = losses = continued = _none
 
 
 class NoFolders:
