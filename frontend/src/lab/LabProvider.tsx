@@ -78,11 +78,12 @@ export function LabProvider({
   const prompt = usePrompt(view, examples);
   const bos = view.bos ?? prompt.example?.bos ?? null;
   const text = view.prompt === null ? prompt.text : null;
+  const unknown = prompt.error?.status === 404;
   const ask = useMemo<LabAsk | null>(() => {
-    if (!ready) return null;
+    if (!ready || unknown) return null;
     if (view.prompt !== null) return { model: name, prompt: view.prompt, row: view.row, bos };
     return text === null ? null : { model: name, text, bos };
-  }, [ready, name, view.prompt, view.row, text, bos]);
+  }, [ready, unknown, name, view.prompt, view.row, text, bos]);
 
   const { fold, weighted } = view;
   const asked = useResource(ask && `look ${JSON.stringify([ask, fold, weighted])}`, async (signal) => {

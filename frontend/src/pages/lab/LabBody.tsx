@@ -6,6 +6,7 @@ import type { Pattern } from "../../lab/triangle";
 import { usePattern } from "../../lab/usePattern";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { NotHereYet } from "../../parts/Remedy";
+import { Words } from "../../parts/Words";
 import { BatchBar } from "./BatchBar";
 import { HeadLarge } from "./HeadLarge";
 import { HeadsCard } from "./HeadsCard";
@@ -21,26 +22,45 @@ import { TokensCard } from "./TokensCard";
 /** The lab's page: title, prompt and heads on the left; gates and what they do on the right. */
 export function LabBody() {
   const lab = useLab();
-  const { look, model, view } = lab;
+  const { look, model, readOnly } = lab;
   const pattern = usePattern(lab);
   return (
     <div className="page lab">
       <LabTitle />
       {look.data ? <LabFacts look={look.data} /> : look.loading && <div className="skeleton text" />}
-      {model && !model.ready && <NotHereYet name={model.title} remedy={model.remedy} />}
-      {!model && <p className="muted">There is no model named {view.model} here.</p>}
-      <PointedProvider>
-        <div className="columns lab-columns">
-          <div className="main-column">
-            <Prompt pattern={pattern} />
-            <Heads pattern={pattern} />
+      {readOnly || model?.ready ? (
+        <PointedProvider>
+          <div className="columns lab-columns">
+            <div className="main-column">
+              <Prompt pattern={pattern} />
+              <Heads pattern={pattern} />
+            </div>
+            <aside className="side-column" aria-label="Gates and what they do">
+              <Side />
+            </aside>
           </div>
-          <aside className="side-column" aria-label="Gates and what they do">
-            <Side />
-          </aside>
-        </div>
-      </PointedProvider>
+        </PointedProvider>
+      ) : (
+        <NoModel />
+      )}
     </div>
+  );
+}
+
+/** The model that the address names isn't here: what brings it, or another one. */
+function NoModel() {
+  const { model, models, view } = useLab();
+  if (model) return <NotHereYet name={model.title} remedy={model.remedy} />;
+  const here = models.filter(({ ready }) => ready).map(({ title }) => title);
+  return (
+    <p className="notice">
+      {view.model ? `There is no model named ${view.model} here.` : "There is no model here yet."}{" "}
+      {here.length > 0 ? (
+        `Choose one of these in the title: ${here.join(", ")}.`
+      ) : (
+        <Words text="`headscope models fetch` brings one." />
+      )}
+    </p>
   );
 }
 
@@ -50,7 +70,7 @@ interface WithPattern {
 }
 
 function Prompt({ pattern }: WithPattern) {
-  const { prompt, readOnly, examples, model } = useLab();
+  const { prompt, readOnly, examples } = useLab();
   const [editing, setEditing] = useState(false);
   const nothing = prompt.text === null && !prompt.error && !examples.loading && !prompt.stored;
   const empty = nothing && examples.data?.length === 0;
@@ -71,7 +91,7 @@ function Prompt({ pattern }: WithPattern) {
       {prompt.example && !editing && !readOnly && <Suggestion example={prompt.example} />}
     </>
   );
-  if (readOnly || model?.ready !== true) return inside;
+  if (readOnly) return inside;
   return (
     <PromptSources editing={editing} onEdit={() => setEditing(!editing)} onOther={() => setEditing(false)}>
       {inside}
@@ -80,21 +100,21 @@ function Prompt({ pattern }: WithPattern) {
 }
 
 function Tokens({ pattern }: WithPattern) {
-  const { look, prompt, model } = useLab();
+  const { look, prompt } = useLab();
   const error = prompt.error ?? look.error;
   if (error) return <ProblemNote error={error} retry={prompt.error ? prompt.reload : look.reload} />;
-  if (!look.data) return model?.ready ? <TokensSkeleton /> : null;
+  if (!look.data) return <TokensSkeleton />;
   return <TokensCard look={look.data} pattern={pattern.data ?? null} />;
 }
 
 function Heads({ pattern }: WithPattern) {
-  const { look, prompt, model } = useLab();
+  const { look, prompt } = useLab();
   const large = useRef<HTMLElement>(null);
   const open = () => {
     large.current?.focus({ preventScroll: true });
     large.current?.scrollIntoView({ block: "nearest" });
   };
-  if (!look.data) return model?.ready && !look.error && !prompt.error ? <HeadsSkeleton /> : null;
+  if (!look.data) return look.error || prompt.error ? null : <HeadsSkeleton />;
   return (
     <>
       <HeadsCard look={look.data} onOpen={open} />
