@@ -20,21 +20,30 @@ import type {
 
 type Signal = AbortSignal | undefined;
 
+// The page's own name: of what it asks of one route and still waits, the worker computes the newest only.
+const board = Math.random().toString(36).slice(2);
+let turn = 0;
+
+function newest<Ask>(ask: Ask): Ask & { board: string; turn: number } {
+  turn += 1;
+  return { ...ask, board, turn };
+}
+
 export const labApi = {
   look: (ask: LabAsk & { fold?: boolean; weighted?: boolean; gates?: GateRows | null }, signal?: Signal) =>
-    post<LookOut>("lab/look", ask, signal),
+    post<LookOut>("lab/look", newest(ask), signal),
   patterns: (ask: LabAsk & { layers: number[]; weighted: boolean; compact: boolean }, signal?: Signal) =>
     post<PatternsOut>("lab/patterns", ask, signal),
   gates: (
     ask: LabAsk & { gates: GateRows; top?: number; at?: number | null; answers?: number[] },
     signal?: Signal,
-  ) => post<GatesOut>("lab/gates", ask, signal),
+  ) => post<GatesOut>("lab/gates", newest(ask), signal),
   continue: (
     ask: LabAsk & { gates: GateRows; n_tokens: number; temperature: number; seed: number },
     signal?: Signal,
   ) => post<ContinueOut>("lab/continue", ask, signal),
   ablation: (ask: LabAsk & { layer: number; head: number; fold: boolean }, signal?: Signal) =>
-    post<HeadAblationOut>("lab/ablation", ask, signal),
+    post<HeadAblationOut>("lab/ablation", newest(ask), signal),
   attribution: (
     ask: LabAsk & {
       at?: number | null;

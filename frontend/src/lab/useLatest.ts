@@ -1,6 +1,7 @@
 // A panel's own line to the worker: one question on its way, the newest next, the last answer kept.
 import { useCallback, useEffect, useRef, useState } from "react";
 import { type ApiError, asApiError } from "../api/errors";
+import { useAskAgain } from "./askAgain";
 import { type Ask, Latest } from "./latest";
 
 export interface Line<In, Out> {
@@ -45,5 +46,10 @@ export function useLatest<In, Out>(subject: string, ask: Ask<In, Out>): Line<In,
 
   const want = useCallback((input: In) => line.current?.want(input), []);
   const mine = heard.subject === subject ? heard : undefined;
-  return { data: mine?.data, input: mine?.input, error: mine?.error, busy, want };
+  const last = mine?.input;
+  const again = useCallback(() => {
+    if (last !== undefined) want(last);
+  }, [last, want]);
+  useAskAgain(mine?.error, again);
+  return { data: mine?.data, input: last, error: mine?.error, busy, want };
 }

@@ -76,12 +76,15 @@ function Shown() {
   useEffect(() => {
     if (ask) want(ask);
   }, [ask, want]);
-  if (line.error) return <ProblemNote error={line.error} retry={ask ? () => want(ask) : undefined} />;
+  const problem = line.error && <ProblemNote error={line.error} retry={ask ? () => want(ask) : undefined} />;
   if (!line.data || !sizes)
-    return <div className="skeleton next-skeleton" role="status" aria-label="Loading the attribution" />;
+    return (
+      problem ?? <div className="skeleton next-skeleton" role="status" aria-label="Loading the attribution" />
+    );
   const out = line.data;
   return (
     <Late busy={line.busy}>
+      {problem}
       <p className="small">
         Parts of the logit of <TokenView token={out.token} />
         {out.against && (

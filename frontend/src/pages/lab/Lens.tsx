@@ -41,12 +41,15 @@ function Shown() {
     const { against: _, ...question } = ask;
     want(question);
   }, [ask, want]);
-  if (line.error) return <ProblemNote error={line.error} retry={ask ? () => want(ask) : undefined} />;
+  const problem = line.error && <ProblemNote error={line.error} retry={ask ? () => want(ask) : undefined} />;
   if (!line.data)
-    return <div className="skeleton next-skeleton" role="status" aria-label="Loading the layers" />;
+    return (
+      problem ?? <div className="skeleton next-skeleton" role="status" aria-label="Loading the layers" />
+    );
   const out = line.data;
   return (
     <Late busy={line.busy}>
+      {problem}
       <p className="small">
         After token {out.at}
         {gated && ", with the gates as they are set"}; followed is <TokenView token={out.token} />.

@@ -1,7 +1,8 @@
 import type { CSSProperties } from "react";
 import type { GatesOut, NextToken } from "../../api/labTypes";
-import { number, percentChange } from "../../format/numbers";
+import { number, percent, percentChange } from "../../format/numbers";
 import { gatesInWords } from "../../lab/board";
+import { changed } from "../../lab/gates";
 import { useLab } from "../../lab/state";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { TokenView } from "../../tokens/TokenText";
@@ -65,12 +66,18 @@ function Bars({ out }: { out: GatesOut }) {
   const { gates, view, move, readOnly } = useLab();
   const rows = out.next.slice(0, SHOWN);
   const most = Math.max(...rows.map(({ before, after }) => Math.max(before, after)), 1e-9);
+  const gated = changed(gates).length > 0;
   const follow = (id: number) =>
     move({ answers: [...view.answers.filter((other) => other !== id), id].slice(-2) });
   return (
     <>
       <p className="legend small" aria-hidden="true">
-        <i className="swatch before" /> as it is <i className="swatch after" /> {gatesInWords(gates)}
+        <i className="swatch before" /> as it is{" "}
+        {gated && (
+          <>
+            <i className="swatch after" /> {gatesInWords(gates)}
+          </>
+        )}
       </p>
       <ol className="next-list" aria-label="Likeliest next tokens, before and after">
         {rows.map((row) => (
@@ -78,6 +85,7 @@ function Bars({ out }: { out: GatesOut }) {
             key={row.token.id}
             row={row}
             most={most}
+            gated={gated}
             followed={view.answers.includes(row.token.id)}
             onFollow={readOnly ? undefined : () => follow(row.token.id)}
           />
@@ -90,11 +98,13 @@ function Bars({ out }: { out: GatesOut }) {
 interface BarProps {
   row: NextToken;
   most: number;
+  /** There are two to compare. */
+  gated: boolean;
   followed: boolean;
   onFollow: (() => void) | undefined;
 }
 
-function Bar({ row, most, followed, onFollow }: BarProps) {
+function Bar({ row, most, gated, followed, onFollow }: BarProps) {
   const { token, before, after } = row;
   const width = (value: number) => ({ "--size": `${(100 * value) / most}%` }) as CSSProperties;
   return (
@@ -117,9 +127,9 @@ function Bar({ row, most, followed, onFollow }: BarProps) {
       )}
       <span className="next-bars" aria-hidden="true">
         <i className="before" style={width(before)} />
-        <i className="after" style={width(after)} />
+        {gated && <i className="after" style={width(after)} />}
       </span>
-      <span className="next-percent">{percentChange(before, after)}</span>
+      <span className="next-percent">{gated ? percentChange(before, after) : percent(before)}</span>
     </li>
   );
 }
@@ -130,9 +140,7 @@ function Divergence({ out }: { out: GatesOut }) {
       className="small muted"
       title="Kullback-Leibler divergence of the gated model's next-token probabilities"
     >
-      {out.kl < 5e-7
-        ? "The gates change nothing here (KL 0 nats)."
-        : `KL(as it is ‖ gated) ${number(out.kl)} nats`}
+      {out.kl < 5e-7 ? "KL 0 nats: nothing changes here" : `KL(as it is ‖ gated) ${number(out.kl)} nats`}
     </p>
   );
 }
