@@ -37,19 +37,23 @@ def outcome(future: Future[GatesOut]) -> str:
 
 
 def test_only_a_newer_request_of_the_same_board_supersedes() -> None:
-    boards = Boards(most=2)
-    third, fourth = boards.enter("a", 3), boards.enter("a", 4)
-    other, nobody = boards.enter("b", 1), boards.enter(None, 0)
-    for check in (fourth, other, nobody):
+    boards = Boards(most=3)
+    third, fourth = boards.enter("gates", "a", 3), boards.enter("gates", "a", 4)
+    other, look, nobody = (
+        boards.enter("gates", "b", 1),
+        boards.enter("look", "b", 0),
+        boards.enter("gates", None, 0),
+    )
+    for check in (fourth, other, look, nobody):
         check()
     with pytest.raises(Refused, match="request 4 is newer") as error:
         third()
     assert error.value.code == "superseded"
-    boards.enter("a", 2)
+    boards.enter("gates", "a", 2)
     fourth()  # one that overtook another on its way
-    boards.enter("c", 1)
-    boards.enter("d", 1)
-    assert len(boards._newest) == 2
+    boards.enter("gates", "c", 1)
+    boards.enter("gates", "d", 1)
+    assert len(boards._newest) == 3
 
 
 def test_a_burst_from_one_board_takes_one_answer(office: Office) -> None:

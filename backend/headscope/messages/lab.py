@@ -34,6 +34,13 @@ class LabIn(Schema):
         le=60,
         description="Seconds to wait for a model that is being loaded; then 503 `model-loading`.",
     )
+    board: str | None = Field(
+        default=None,
+        max_length=64,
+        description="Any name of the page's own. Of what one board asks of one route only the newest is "
+        "computed: older requests that still wait get 409 `superseded`.",
+    )
+    turn: int = Field(default=0, ge=0, le=2**53, description="Counts a board's requests, upwards.")
 
     @model_validator(mode="after")
     def _one_prompt(self) -> LabIn:
@@ -127,13 +134,6 @@ class GatesIn(LabIn):
     answers: list[int] = Field(
         default_factory=list, max_length=2, description="Token ids to follow; two give a logit difference."
     )
-    board: str | None = Field(
-        default=None,
-        max_length=64,
-        description="Any name of the page's own. Of one board's requests only the newest is answered: older "
-        "ones that still wait get 409 `superseded`.",
-    )
-    turn: int = Field(default=0, ge=0, le=2**53, description="Counts a board's requests, upwards.")
 
 
 class NextToken(Schema):

@@ -1,4 +1,4 @@
-"""Which request of a mixing board is the newest: a hand that drags a slider waits for no older ones."""
+"""Which request of a page is the newest: a hand that drags a slider waits for no older ones."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ class Boards:
     """The newest turn that each board asked for; boards not heard of for longest are forgotten."""
 
     most: int = 1024
-    _newest: OrderedDict[str, int] = field(default_factory=OrderedDict)
+    _newest: OrderedDict[tuple[str, str], int] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def enter(self, board: str | None, turn: int) -> Callable[[], None]:
-        """Note a request; what is returned raises ``Refused`` (superseded) once a newer one was noted."""
+    def enter(self, kind: str, board: str | None, turn: int) -> Callable[[], None]:
+        """Note a request; what is returned raises ``Refused`` (superseded) once a newer of its kind was."""
         if board is None:
             return lambda: None
+        key = (kind, board)
         with self._lock:
-            self._newest[board] = max(turn, self._newest.get(board, turn))
-            self._newest.move_to_end(board)
+            self._newest[key] = max(turn, self._newest.get(key, turn))
+            self._newest.move_to_end(key)
             if len(self._newest) > self.most:
                 self._newest.popitem(last=False)
 
         def check() -> None:
-            newest = self._newest.get(board, turn)
+            newest = self._newest.get(key, turn)
             if newest > turn:
                 raise Refused(
                     f"Request {turn} of this board was not begun: request {newest} is newer.",

@@ -5,7 +5,7 @@ import { useInterval } from "../api/resource";
 const PAUSE = 3000;
 
 export function passes(error: ApiError | undefined): boolean {
-  return error?.code === "no-worker" || error?.code === "model-loading";
+  return error !== undefined && ["no-worker", "model-loading", "worker-busy"].includes(error.code);
 }
 
 export function useAskAgain(error: ApiError | undefined, reload: () => void): void {

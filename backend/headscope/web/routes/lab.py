@@ -1,8 +1,8 @@
 """Heads on a prompt, live: answered by a worker that holds the model.
 
 Every route says 422 for a prompt that can't be read (empty, beyond the context, not text), 409 where the
-device has no room for it, and 503 at once where no worker is alive, or after ``wait`` seconds where the model
-is still being loaded: ``Retry-After`` says when to ask again.
+device has no room for it or the same board has asked for something newer, and 503 at once where no worker is
+alive, or after ``wait`` seconds where the model is still being loaded, with ``Retry-After``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def patterns(body: PatternsIn, app: App) -> PatternsOut:
 
 @router.post("/gates", summary="Next-token probabilities before and after gating heads")
 def gates(body: GatesIn, app: App) -> GatesOut:
-    """Gates are [layers, heads] in [0, 1]. 409 `superseded`: the same board has asked for something newer."""
+    """Gates are [layers, heads] in [0, 1]. One forward pass a move of a slider."""
     return app.workers.gates(with_text(app, body))
 
 
