@@ -12,6 +12,7 @@ import pytest
 import torch
 import transformers
 
+from headscope.analyses.induction.measure import Rows, measure
 from headscope.core.attribution import attribute
 from headscope.core.model import HeadModel, load_model
 from headscope.core.patterns import looks
@@ -122,6 +123,20 @@ def test_attribution_sums_to_the_logit(model: HeadModel) -> None:
     found = attribute(model, model.tokenizer.encode(ZORBLAX, bos=False))
     assert model.tokenizer.decode_bytes(found.token) == b"bl"
     assert found.total == pytest.approx(found.logit, abs=1e-3)
+
+
+def test_its_known_heads_do_induction_on_random_tokens(model: HeadModel) -> None:
+    drawn = np.concatenate([repeated_tokens(model.tokenizer, 50, 1, seed) for seed in (0, 1)])
+    scores, loss = measure(model, Rows(torch.from_numpy(drawn), 50, 2), None, lambda: None)
+    mean = scores.mean(dim=1)
+    names = [score.name for score in SCORES]
+    for score, count, known in (
+        ("induction", 3, {(18, 6), (17, 4), (17, 3)}),
+        ("previous", 2, {(16, 0), (11, 1)}),
+    ):
+        order = mean[names.index(score)].flatten().argsort(descending=True)[:count].tolist()
+        assert {divmod(index, 9) for index in order} == known
+    assert loss[:, 51:].mean() < loss[:, 1:50].mean() / 3
 
 
 def test_loading_takes_two_seconds_beside_imports(folder: Path) -> None:

@@ -53,7 +53,7 @@ SPECS: Sequence[Spec] = (
     Spec("smollm2-135m", "singular-plural", params={"seeds": 5, "steps": 60}),
     Spec("smollm2-135m", "present-past", params={"seeds": 5}),
     Spec("smollm2-135m", "capitalize", params={"seeds": 5}),
-    Spec("headscope-2l", analysis="induction"),
+    Spec("headscope-2l", params={"length": 32}, analysis="induction"),
     Spec("smollm2-135m", analysis="induction"),
 )
 

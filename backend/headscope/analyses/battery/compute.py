@@ -31,7 +31,9 @@ class Battery:
 
     name: ClassVar[str] = "battery"
     title: ClassVar[str] = "Battery of prompts"
-    summary: ClassVar[str] = "What every head does over a batch of your prompts, and where it does it most."
+    summary: ClassVar[str] = (
+        "What every head does over a batch of your prompts, and where most. One pass: no randomness."
+    )
     version: ClassVar[int] = 1
     needs_task: ClassVar[bool] = False
     attention: ClassVar[str] = "sdpa"
@@ -211,7 +213,7 @@ def _mean_at(loss: np.ndarray, at: Sequence[int]) -> float:
 
 def _values(params: BatteryParams, model: ModelInfo, skipped: np.ndarray) -> dict[str, Any]:
     left_out = (np.flatnonzero(skipped) + 1).tolist()
-    notes = ["One pass over the prompts: no randomness, so there is one seed."]
+    notes = []
     if left_out:
         named = ", ".join(map(str, left_out[:20])) + (" and others" if len(left_out) > 20 else "")
         notes.append(
