@@ -28,6 +28,7 @@ from typing import Any, Literal
 import torch
 from jaxtyping import Float
 
+from headscope.core.bridged_pass import bridged_pass
 from headscope.core.model import HeadModel, ModelInfo
 from headscope.core.norms import Fold, measure_norm, original
 from headscope.core.weight_limits import limits
@@ -236,20 +237,15 @@ def embedding_factor(model: HeadModel, bridge: Any) -> float:
 
     Raises Refused where the first layer's input isn't the embedding (plus positions) times a number.
     """
-    seen: list[torch.Tensor] = []
-    hook = bridge.blocks[0].hook_in.register_forward_hook(lambda _, __, out: seen.append(out))
-    try:
-        with torch.no_grad(), model.captured((0,), ("pattern",)):
-            model.logits(torch.tensor([[1]], device=model.device))
-    finally:
-        hook.remove()
-    first = seen[0][0, 0].double()
+    token = torch.tensor([[1]], device=model.device)
+    _, seen = bridged_pass(bridge, token, {"first": bridge.blocks[0].hook_in})
+    first = seen["first"][0, 0].double()
     positions = getattr(bridge, "W_pos", None) if hasattr(bridge, "pos_embed") else None
     if isinstance(positions, torch.Tensor):
         first = first - positions[len(positions) - model.info.n_ctx].double()
-    token = bridge.W_E[1].double()
-    factor = float(first @ token / (token @ token))
-    if not torch.allclose(first, factor * token, atol=2e-2 * float(first.abs().max())):
+    embedded = bridge.W_E[1].double()
+    factor = float(first @ embedded / (embedded @ embedded))
+    if not torch.allclose(first, factor * embedded, atol=2e-2 * float(first.abs().max())):
         raise Refused(
             f"{model.info.name} changes its embedding before the first layer, by more than a factor.",
             f"Circuits from weights can't start from its tokens. {APPLICABLE}",
