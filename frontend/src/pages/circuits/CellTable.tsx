@@ -8,13 +8,12 @@ interface CellTableProps {
   caption: string;
   /** What stands in a row's two places: "source", "output". */
   names: [string, string];
-  unit: string;
   cells: Cell[];
   onToken: (token: Token) => void;
 }
 
 /** Strong cells of a token table; a click on a token shows its own cells. */
-export function CellTable({ caption, names, unit, cells, onToken }: CellTableProps) {
+export function CellTable({ caption, names, cells, onToken }: CellTableProps) {
   const most = Math.max(...cells.map(({ value }) => Math.abs(value)), Number.MIN_VALUE);
   if (cells.length === 0) return null;
   return (
@@ -24,7 +23,7 @@ export function CellTable({ caption, names, unit, cells, onToken }: CellTablePro
         <tr>
           <th scope="col">{names[0]}</th>
           <th scope="col">{names[1]}</th>
-          <th scope="col">{unit}</th>
+          <th scope="col">value</th>
         </tr>
       </thead>
       <tbody>

@@ -134,7 +134,8 @@ function CircuitTable({ ask, circuit, token, small, onToken }: CircuitTableProps
       {table.data && <Cells data={table.data} words={words} onToken={onToken} />}
       <p className="caption">
         {words.reading}
-        {table.data && ` Strongest of ${count(table.data.vocabulary)} tokens.`}
+        {table.data &&
+          ` Values: ${table.data.unit}. The strongest of ${count(table.data.vocabulary)} tokens.`}
       </p>
     </section>
   );
@@ -147,8 +148,8 @@ interface CellsProps {
 }
 
 function Cells({ data, words, onToken }: CellsProps) {
-  const { token, cells, column, unit } = data;
-  const shared = { names: words.names, unit, onToken };
+  const { token, cells, column } = data;
+  const shared = { names: words.names, onToken };
   return (
     <div className="cell-tables">
       <CellTable

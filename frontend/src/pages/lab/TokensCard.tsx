@@ -29,7 +29,7 @@ export function TokensCard({ look, pattern }: { look: Look; pattern: Pattern | n
   };
   const clear = () => move({ locked: [] }, { replace: true });
   return (
-    <section className="card tokens-card" aria-label="Tokens" aria-busy={looking}>
+    <section className="card tokens-card" aria-label="Tokens" aria-busy={looking || gated.busy}>
       <TokenFlow
         look={look}
         before={look.loss}

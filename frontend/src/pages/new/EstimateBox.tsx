@@ -16,14 +16,14 @@ interface EstimateBoxProps {
 
 /** What the run will take, asked for once typing rests. */
 export function EstimateBox({ request, valid, asked }: EstimateBoxProps) {
-  const wanted = JSON.stringify(request);
+  const wanted = valid ? JSON.stringify(request) : null;
   const [settled, setSettled] = useState(wanted);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(wanted), 350);
     return () => clearTimeout(timer);
   }, [wanted]);
-  const estimate = useResource(valid && asked ? `estimate ${settled}` : null, (signal) =>
-    api.estimate(JSON.parse(settled) as RunRequest, signal),
+  const estimate = useResource(valid && asked && settled !== null ? `estimate ${settled}` : null, (signal) =>
+    api.estimate(JSON.parse(settled ?? "") as RunRequest, signal),
   );
   return (
     <section

@@ -4,7 +4,7 @@ import { type ApiError, asApiError } from "../../api/errors";
 import type { Analysis, Model, RunRequest, Task } from "../../api/types";
 import { complaints } from "../../form/complaints";
 import { type PickerInput, SchemaForm } from "../../form/SchemaForm";
-import { fieldsOf, filled, overrides, presetValues, type Values } from "../../form/schema";
+import { fieldsOf, filled, overrides, presetValues, textOf, type Values } from "../../form/schema";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { NotHereYet } from "../../parts/Remedy";
 import { Segmented } from "../../parts/Segmented";
@@ -47,11 +47,12 @@ function useFields(analysis: Analysis, preset: string | null, given: Record<stri
     [fields, analysis, preset],
   );
   const wanted = JSON.stringify(given);
-  const [values, setValues] = useState<Values>(base);
-  useEffect(
-    () => setValues({ ...base, ...filled(fields, JSON.parse(wanted) as Record<string, string>) }),
+  const start = useMemo(
+    () => ({ ...base, ...filled(fields, JSON.parse(wanted) as Record<string, string>) }),
     [base, fields, wanted],
   );
+  const [values, setValues] = useState<Values>(start);
+  useEffect(() => setValues(start), [start]);
   return { groups, fields, base, values, setValues };
 }
 
@@ -133,10 +134,16 @@ export function NewRunForm({ place, analysis, analyses, models, tasks }: NewRunF
             label="Preset"
             options={Object.keys(analysis.presets).map((name) => ({ value: name, text: name }))}
             value={preset}
-            onChange={(name) => move({ preset: name })}
+            onChange={(name) =>
+              move({ preset: name, params: { ...place.params, ...texts(built(analysis, values)) } })
+            }
           />
-          {Object.keys(params).length > 0 && (
-            <button type="button" className="link-button" onClick={() => setValues(base)}>
+          {Object.keys(params).some((name) => !(name in analysis.references)) && (
+            <button
+              type="button"
+              className="link-button"
+              onClick={() => setValues({ ...base, ...built(analysis, values) })}
+            >
               back to the preset
             </button>
           )}
@@ -154,6 +161,16 @@ export function NewRunForm({ place, analysis, analyses, models, tasks }: NewRunF
   );
 }
 
+/** What is chosen of stored things: no preset knows it. */
+function built(analysis: Analysis, values: Values): Values {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => name in analysis.references));
+}
+
+function texts(values: Values): Record<string, string> {
+  const known = Object.entries(values).filter(([, value]) => value !== null);
+  return Object.fromEntries(known.map(([name, value]) => [name, textOf(value)]));
+}
+
 /** References that must be chosen and aren't yet. */
 function missing(
   analysis: Analysis,
@@ -161,6 +178,11 @@ function missing(
   values: Values,
 ): string[] {
   return fields
-    .filter(({ name, optional }) => name in analysis.references && !optional && !values[name])
+    .filter(({ name, optional }) => {
+      const kind = analysis.references[name];
+      // A run that is built on is of the same task, so there is one to choose.
+      const needed = kind !== undefined && (!optional || (kind === "run" && analysis.needs_task));
+      return needed && !values[name];
+    })
     .map(({ name }) => name);
 }
