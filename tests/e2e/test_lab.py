@@ -49,9 +49,11 @@ def painted(page: Page) -> int:
 
 def last_probabilities(page: Page) -> tuple[float, float]:
     """Of the prompt's last token, as it is and under the gates, read from the readout in words."""
+    card = page.get_by_role("region", name="Tokens", exact=True)
+    expect(card).to_have_attribute("aria-busy", "false")  # the answer to the newest gates is there
     tokens(page).focus()
     page.keyboard.press("End")
-    readout = page.get_by_role("region", name="Tokens", exact=True).get_by_text(MUTED)
+    readout = card.get_by_text(MUTED)
     expect(readout).to_be_visible()
     found = MUTED.search(readout.inner_text())
     assert found is not None
@@ -81,7 +83,7 @@ def test_a_pasted_prompt_shows_stripes_and_muting_loses_the_repeat(
     assert painted(page) > 200
 
     mute_the_strongest(page, 2)
-    page.wait_for_url(re.compile(r"mute=1\.\d"))
+    page.wait_for_url(re.compile(r"mute=1\.\d%2C1\.\d"))
     expect(page.get_by_role("region", name="Selected head")).to_contain_text("induction stripe")
     before, after = last_probabilities(page)
     assert after < before / 2
