@@ -53,7 +53,8 @@ figures: .venv/installed-dev ## redraw the figures that snapshot tests compare w
 
 .venv/installed-dev: .venv/bin/pip $(SOURCES)
 	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
-	$(NPM) ci --silent --no-audit --no-fund
+	@# npm ci empties node_modules first: only where the packages themselves have changed.
+	@[ frontend/node_modules/.package-lock.json -nt frontend/package-lock.json ] || $(NPM) ci --silent --no-audit --no-fund
 	@touch .venv/installed $@
 
 clean: ## remove everything that make made

@@ -76,7 +76,8 @@ def test_a_full_disk_is_told(bare: Settings) -> None:
 @pytest.mark.parametrize(
     ("body", "detail", "remedy"),
     [
-        ({}, "body.run_ids: Field required.", "Add run_ids."),
+        ({"lab": {}}, "body.lab.model: Field required.", "Add model."),
+        ({}, "body: name runs to share, or a lab view.", "Change body"),
         ({"run_ids": ["a"], "colour": 1}, "colour", "Leave colour out"),
         ({"run_ids": "a"}, "run_ids", "Change run_ids"),
         ({"run_ids": ["\ud800"]}, "run_ids", "Change 0"),

@@ -84,7 +84,8 @@ def invalid(errors: list[dict[str, Any]]) -> Invalid:
     if first.get("type") == "json_invalid":
         reason = first.get("ctx", {}).get("error", "it doesn't parse")
         return Invalid(f"The body is not JSON: {reason}.", "Send a JSON object.", code="not-json")
-    sentences = [f"{_place(e['loc'])}: {e['msg']}." for e in errors[:5]]
+    # Our own validators' words, without pydantic's "Value error" before them.
+    sentences = [f"{_place(e['loc'])}: {e['msg'].removeprefix('Value error, ')}." for e in errors[:5]]
     return Invalid(" ".join(sentences), _remedy(first), code="invalid-request")
 
 
