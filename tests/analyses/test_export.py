@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from figures.results import result, without_fit
+from figures.samples import SAMPLES
 from headscope.analyses import figures
 from headscope.analyses.base import Result
 from headscope.analyses.export import EXPORTS, export, picture
@@ -100,6 +101,21 @@ def test_json_of_a_figure_is_its_table_with_its_reading(whole: Result) -> None:
     content = json.loads(export(whole, "json", figure="heldout").content)
     assert content["rows"] == figures.table(whole, "heldout")["rows"]
     assert content["reading"]
+
+
+def test_a_figure_about_one_head_is_exported_for_the_head_asked_for() -> None:
+    made = SAMPLES["eigen"]()
+    for head in ("0.1", "1.2"):
+        rows = list(
+            csv.reader(io.StringIO(export(made, "csv", figure="spectra", head=head).content.decode()))
+        )
+        assert {row[0] for row in rows[1:]} == {head}
+        words = json.loads(export(made, "json", figure="spectra", head=head).content)
+        assert words["title"].endswith(head)
+        assert (
+            f"Eigenvalues of head {head}"
+            in export(made, "html", figure="spectra", head=head).content.decode()
+        )
 
 
 def test_what_can_not_be_exported_says_why(whole: Result) -> None:

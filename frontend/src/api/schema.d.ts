@@ -5024,6 +5024,8 @@ export interface operations {
                 threshold?: number;
                 mode?: "every" | "always" | "any";
                 theme?: "light" | "dark";
+                /** @description The head, e.g. 1.5, of a figure about one head. */
+                head?: string | null;
                 /** @description A share's token: opens the runs it points to without signing in. */
                 share?: string | null;
             };

@@ -47,7 +47,15 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
           </div>
         </div>
         <aside className="side-column" aria-label="Head and run">
-          {analysis && <HeadFacts run={run} figures={analysis.figures} share={share} selection={selection} />}
+          {analysis && (
+            <HeadFacts
+              run={run}
+              figures={analysis.figures}
+              following={analysis.head_figures.length > 0}
+              share={share}
+              selection={selection}
+            />
+          )}
           {share === null && <NextSteps run={run} />}
           <ReproduceCard run={run} readOnly={share !== null} onRun={onRun} />
         </aside>

@@ -11,12 +11,14 @@ import { useRunFigure } from "./runFigure";
 interface HeadFactsProps {
   run: Run;
   figures: readonly string[];
+  /** Whether the run has pictures of one head, which follow. */
+  following: boolean;
   share: string | null;
   selection: Selection;
 }
 
 /** The head in hand: what each map of the run says of it. */
-export function HeadFacts({ run, figures, share, selection }: HeadFactsProps) {
+export function HeadFacts({ run, figures, following, share, selection }: HeadFactsProps) {
   const { head, onSelect } = selection;
   const layers = Number(run.model_info?.n_layers ?? Number.POSITIVE_INFINITY);
   const heads = Number(run.model_info?.n_heads ?? Number.POSITIVE_INFINITY);
@@ -53,6 +55,7 @@ export function HeadFacts({ run, figures, share, selection }: HeadFactsProps) {
               <HeadRow key={name} run={run} figure={name} share={share} head={head} />
             ))}
           </dl>
+          {following && <p className="muted small">Pictures of one head show this one.</p>}
           {share === null && <HeadLinks model={run.model} head={head} />}
         </>
       )}

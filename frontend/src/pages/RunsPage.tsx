@@ -173,9 +173,10 @@ function RunRow({ run, analysis, model, reload }: RunRowProps) {
           {words}
         </Link>
         <span className="muted small">
-          {analysisTitle(run)}
-          {run.seeds.length > 1 && ` · ${seedsText(run, analysis)}`}
-          {run.preset && ` · ${run.preset}`} · {moment(run.created_at)}
+          {run.analysis === "chg" && `${analysisTitle(run)} · `}
+          {run.seeds.length > 1 && `${seedsText(run, analysis)} · `}
+          {run.preset && `${run.preset} · `}
+          {moment(run.created_at)}
           {run.wall_seconds !== null && ` · took ${duration(run.wall_seconds)}`}
           {run.origin === "gallery" && " · shipped"}
         </span>

@@ -48,12 +48,14 @@ def export(
     threshold: float = 0.5,
     mode: str = "every",
     theme: str = "light",
+    head: str | None = None,
 ) -> Export:
     """Write a result as one file.
 
     ``facts`` is what is known of the run beside its result, by the field names of the API's run: id, preset,
     wall_seconds, code_version, machine, finished_at, reproduce. ``figure`` picks one figure: its picture (PNG
-    and SVG take the first one where unset), its numbers (CSV, JSON), its page (HTML).
+    and SVG take the first one where unset), its numbers (CSV, JSON), its page (HTML). ``head``, e.g. 1.5, is
+    the head that figures about one show.
 
     Raises ``Invalid`` for an unknown format, threshold, mode or theme, ``NotFound`` for an unknown figure,
     ``Unavailable`` (no-browser, picture-failed) where a picture can't be drawn here.
@@ -65,10 +67,10 @@ def export(
             f"Use one of {', '.join(EXPORTS)}.",
             code="unknown-format",
         )
-    view(threshold, mode, theme)
+    view(threshold, mode, theme, head)
     if figure is not None:
-        figures.table(result, figure, threshold, mode)
-    look = Look(figure, threshold, mode, theme)
+        figures.table(result, figure, threshold, mode, head)
+    look = Look(figure, threshold, mode, theme, head)
     known = Facts.of(result, facts or {})
     content = _write(kind, result, known, look)
     first = figures.names(result.analysis)[0]
@@ -84,6 +86,7 @@ class Look:
     threshold: float
     mode: str
     theme: str
+    head: str | None = None
 
 
 def _write(kind: Format, result: Result, facts: Facts, look: Look) -> bytes:
@@ -91,14 +94,14 @@ def _write(kind: Format, result: Result, facts: Facts, look: Look) -> bytes:
         return numbers.npz(result)
     if kind == "csv":
         name = look.figure or figures.whole(result.analysis)
-        return numbers.csv(figures.table(result, name, look.threshold, look.mode))
+        return numbers.csv(figures.table(result, name, look.threshold, look.mode, look.head))
     if kind == "json":
-        return numbers.json(result, look.figure, look.threshold, look.mode)
+        return numbers.json(result, look.figure, look.threshold, look.mode, look.head)
     if kind == "html":
         from headscope.analyses.export import page
 
-        return page.page(result, facts, look.figure, look.threshold, look.mode, look.theme)
+        return page.page(result, facts, look.figure, look.threshold, look.mode, look.theme, look.head)
     from headscope.analyses.export import picture
 
     name = look.figure or figures.names(result.analysis)[0]
-    return picture.draw(result, facts, name, look.threshold, look.mode, look.theme, kind)
+    return picture.draw(result, facts, name, look.threshold, look.mode, look.theme, kind, look.head)

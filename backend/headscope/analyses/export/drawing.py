@@ -25,10 +25,17 @@ def is_grid(figure: Figure) -> bool:
 
 
 def standing_alone(
-    result: Result, name: str, title: str, *, threshold: float, mode: str, colours: str
+    result: Result,
+    name: str,
+    title: str,
+    *,
+    threshold: float,
+    mode: str,
+    colours: str,
+    head: str | None = None,
 ) -> Figure:
     """The figure with all that a reader needs who sees nothing else."""
-    figure = figures.build(result, name, threshold, mode, colours)
+    figure = figures.build(result, name, threshold, mode, colours, head)
     palette = theme.palette(colours)
     layout, meta = figure["layout"], figure["layout"]["meta"]
     grid = is_grid(figure)
@@ -81,7 +88,7 @@ def _look(meta: dict[str, Any]) -> str:
         parts.append(meta["statistic"])
     elif meta.get("mode"):
         parts.append({"every": "every seed", "always": "in all seeds", "any": "in any seed"}[meta["mode"]])
-    if meta.get("threshold"):
+    if meta.get("threshold") and "kind" not in meta:  # a composition's reading says what its share is of
         parts.append(f"role at ≥ {meta['threshold']:.2f}")
     return " · ".join(parts)
 

@@ -24,13 +24,13 @@ def csv(table: Table) -> bytes:
     return text.getvalue().encode()
 
 
-def json(result: Result, figure: str | None, threshold: float, mode: str) -> bytes:
+def json(result: Result, figure: str | None, threshold: float, mode: str, head: str | None = None) -> bytes:
     """Without a figure the whole result (``Result.from_json`` reads it), with one its table and reading."""
     if figure is None:
         return _dump(result.to_json())
-    meta = figures.build(result, figure, threshold, mode)["layout"]["meta"]
+    meta = figures.build(result, figure, threshold, mode, head=head)["layout"]["meta"]
     words = {"figure": figure, "title": meta["title"], "reading": meta["reading"]}
-    table = figures.table(result, figure, threshold, mode)
+    table = figures.table(result, figure, threshold, mode, head)
     return _dump({**words, "threshold": threshold, "mode": mode, **table})
 
 

@@ -29,11 +29,17 @@ _MODES = (("every", "Every seed"), ("always", "Always"), ("any", "Any"))
 
 
 def page(
-    result: Result, facts: Facts, figure: str | None, threshold: float, mode: str, colours: str
+    result: Result,
+    facts: Facts,
+    figure: str | None,
+    threshold: float,
+    mode: str,
+    colours: str,
+    head: str | None = None,
 ) -> bytes:
     """The file. With ``figure`` only that one is in it."""
     names = [figure] if figure else figures.names(result.analysis)
-    drawn = {name: _sized(figures.build(result, name, threshold, mode)) for name in names}
+    drawn = {name: _sized(figures.build(result, name, threshold, mode, head=head)) for name in names}
     content = {
         "figures": drawn,
         "theme": theme.theme(),
@@ -42,7 +48,7 @@ def page(
         },
         "modes": _modes(result, threshold) if "roles" in names else {},
     }
-    cards = [_card(result, name, drawn[name], threshold, mode) for name in names]
+    cards = [_card(result, name, drawn[name], threshold, mode, head) for name in names]
     wide = [drawing.is_grid(drawn[name]) for name in names]
     body = "".join([_header(facts), _numbers(result, threshold), *_arranged(cards, wide), _facts(facts)])
     return f"""<!doctype html>
@@ -108,10 +114,12 @@ def _headline(result: Result, threshold: float) -> list[tuple[str, str]]:
     return [(word, _percent(shares[name])) for word, name in words]
 
 
-def _card(result: Result, name: str, figure: Figure, threshold: float, mode: str) -> str:
+def _card(
+    result: Result, name: str, figure: Figure, threshold: float, mode: str, head: str | None = None
+) -> str:
     meta = figure["layout"]["meta"]
     bar = _roles_bar(threshold, mode) if name == "roles" else ""
-    table = _table(figures.table(result, name, threshold, mode), meta["title"])
+    table = _table(figures.table(result, name, threshold, mode, head), meta["title"])
     return f"""
 <section><h2>{escape(meta["title"])}</h2>{bar}<div class="plot" id="figure-{name}" role="img"
 aria-label="{escape(meta["title"])}; the table below holds the same numbers"

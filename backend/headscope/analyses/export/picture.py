@@ -48,10 +48,13 @@ def draw(
     mode: str,
     theme: str,
     kind: Literal["png", "svg"],
+    head: str | None = None,
 ) -> bytes:
     """One figure as a picture; ``Unavailable`` (no-browser, picture-failed) where that can't be had here."""
     browser = find_browser()
-    figure = drawing.standing_alone(result, name, facts.title, threshold=threshold, mode=mode, colours=theme)
+    figure = drawing.standing_alone(
+        result, name, facts.title, threshold=threshold, mode=mode, colours=theme, head=head
+    )
     # A thread of its own: the caller may be inside a running event loop, as in a notebook.
     with _ONE_AT_A_TIME, ThreadPoolExecutor(1) as apart:
         return apart.submit(asyncio.run, _drawn(browser, figure, kind)).result()

@@ -129,6 +129,7 @@ def export_run(
     threshold: Threshold = 0.5,
     mode: Mode = "every",
     theme: Theme = "light",
+    head: Head = None,
 ) -> Response:
     """`figure` picks one figure. 503 for PNG and SVG where the server has no Chromium to draw them with."""
     from headscope.analyses.export import export
@@ -137,7 +138,9 @@ def export_run(
         run = runs.get(session, run_id)
         result = result_of(app, session, run)
         facts = run_out(session, run, app.models.titles()).model_dump()
-    file = export(result, format, facts, figure=figure, threshold=threshold, mode=mode, theme=theme)
+    file = export(
+        result, format, facts, figure=figure, threshold=threshold, mode=mode, theme=theme, head=head
+    )
     return Response(
         file.content,
         media_type=file.media_type,

@@ -180,8 +180,8 @@ function missing(
   return fields
     .filter(({ name, optional }) => {
       const kind = analysis.references[name];
-      // A run that is built on is of the same task, so there is one to choose.
-      const needed = kind !== undefined && (!optional || (kind === "run" && analysis.needs_task));
+      // Without gates the model is taken as it is; without a run or prompts there is nothing to work on.
+      const needed = kind !== undefined && (!optional || kind !== "gates");
       return needed && !values[name];
     })
     .map(({ name }) => name);
