@@ -29,6 +29,9 @@ MOST_THUMB_BYTES: Final = 700_000
 
 _ENTROPY_BLOCK: Final = 256
 
+_CELLS_AT_ONCE: Final = 2**20
+"""Of patterns that wait to be reduced together: 4 MB in float32, which the cache still holds."""
+
 NO_KEY: Final = 65_535
 """Stands where a row has fewer keys than were asked for."""
 
@@ -227,18 +230,31 @@ class _Reader:
         if most_thumb_bytes:
             self.size, self.block = thumb_size(self.length, info.n_layers * info.n_heads, most_thumb_bytes)
         self.cells = np.zeros((info.n_layers, info.n_heads, self.size * (self.size + 1) // 2), np.uint8)
+        self.unread: dict[int, torch.Tensor] = {}
 
     def read(self, layer: int, pattern: torch.Tensor, norms: torch.Tensor | None) -> None:
         """``pattern`` [head, query, key] and ``norms`` [head, key], padding included."""
         pattern = pattern[:, : self.length, : self.length]
-        if norms is not None:
-            pattern = weigh(pattern, norms[:, : self.length])
-        self.values[:, layer] = score_pattern(pattern, self.where).cpu().numpy()
+        self.unread[layer] = pattern if norms is None else weigh(pattern, norms[:, : self.length])
+        if len(self.unread) * pattern.numel() >= _CELLS_AT_ONCE:
+            self._reduce()
+
+    def _reduce(self) -> None:
+        """Score and draw the layers in hand: many at once, where each is a matter of microseconds."""
+        layers, heads = list(self.unread), self.values.shape[2]
+        if not layers:
+            return
+        pattern = torch.cat([self.unread[layer] for layer in layers])
+        self.unread.clear()
+        scores = score_pattern(pattern, self.where).cpu().numpy()
+        self.values[:, layers] = scores.reshape(len(SCORES), len(layers), heads)
         if self.size:
-            self.cells[layer] = pack(pool(pattern, self.block)).cpu().numpy()
+            cells = pack(pool(pattern, self.block)).cpu().numpy()
+            self.cells[layers] = cells.reshape(len(layers), heads, -1)
 
     def look(self, loss: torch.Tensor) -> Look:
         """What was read, with the losses of the pass."""
+        self._reduce()
         sinks = self.values[[score.name for score in SCORES].index("sink")]
         return Look(
             values=self.values,
