@@ -177,7 +177,8 @@ class Analysis(Protocol, Generic[P]):
     references: ClassVar[Mapping[str, Reference]]
     """Parameters that hold the id of something stored, and of what kind; empty where there are none.
 
-    An analysis that has any is handed what they lead to: ``estimate`` and ``plan`` get a keyword ``inputs``
+    One that can't be left out though its default is None says ``"needed": true`` in its JSON schema. An
+    analysis that has any is handed what they lead to: ``estimate`` and ``plan`` get a keyword ``inputs``
     more (a mapping by parameter, as in ``Context``).
     """
     params: type[P]

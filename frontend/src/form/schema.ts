@@ -13,6 +13,8 @@ export interface Field {
   choices: string[];
   /** May be left empty. */
   optional: boolean;
+  /** Must be chosen although its default is nothing. */
+  needed: boolean;
   minimum?: number;
   maximum?: number;
   initial: Value;
@@ -29,6 +31,7 @@ type Property = {
   title?: string;
   description?: string;
   default?: Value;
+  needed?: boolean;
   minimum?: number;
   maximum?: number;
   exclusiveMinimum?: number;
@@ -62,6 +65,7 @@ function fieldOf(name: string, property: Property, definitions: Record<string, P
     kind: choices.length > 0 ? "choice" : kindOf(own),
     choices,
     optional: types.includes("null"),
+    needed: property.needed === true,
     minimum: own.minimum ?? own.exclusiveMinimum,
     maximum: own.maximum ?? own.exclusiveMaximum,
     initial: property.default ?? null,

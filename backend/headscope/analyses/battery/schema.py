@@ -16,7 +16,11 @@ class BatteryParams(Params):
     """Which prompts, and how they are read."""
 
     prompts: str | None = Field(
-        default=None, max_length=64, title="Prompts", description="The id of stored prompts, one or a batch."
+        default=None,
+        max_length=64,
+        title="Prompts",
+        description="The id of stored prompts, one or a batch.",
+        json_schema_extra={"needed": True},
     )
     gates: str | None = Field(
         default=None,

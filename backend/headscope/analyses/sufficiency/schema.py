@@ -22,6 +22,7 @@ class SufficiencyParams(Params):
         max_length=64,
         title="Causal head gating run",
         description="The id of a finished run of the same model and task; its facilitation orders the heads.",
+        json_schema_extra={"needed": True},
     )
     keep: float = Field(
         default=0.95,

@@ -4,7 +4,15 @@ import { type ApiError, asApiError } from "../../api/errors";
 import type { Analysis, Model, RunRequest, Task } from "../../api/types";
 import { complaints } from "../../form/complaints";
 import { type PickerInput, SchemaForm } from "../../form/SchemaForm";
-import { fieldsOf, filled, overrides, presetValues, textOf, type Values } from "../../form/schema";
+import {
+  type Field,
+  fieldsOf,
+  filled,
+  overrides,
+  presetValues,
+  textOf,
+  type Values,
+} from "../../form/schema";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { NotHereYet } from "../../parts/Remedy";
 import { Segmented } from "../../parts/Segmented";
@@ -172,17 +180,10 @@ function texts(values: Values): Record<string, string> {
 }
 
 /** References that must be chosen and aren't yet. */
-function missing(
-  analysis: Analysis,
-  fields: { name: string; optional: boolean }[],
-  values: Values,
-): string[] {
+function missing(analysis: Analysis, fields: readonly Field[], values: Values): string[] {
   return fields
-    .filter(({ name, optional }) => {
-      const kind = analysis.references[name];
-      // Without gates the model is taken as it is; without a run or prompts there is nothing to work on.
-      const needed = kind !== undefined && (!optional || kind !== "gates");
-      return needed && !values[name];
-    })
+    .filter(
+      ({ name, optional, needed }) => name in analysis.references && (!optional || needed) && !values[name],
+    )
     .map(({ name }) => name);
 }

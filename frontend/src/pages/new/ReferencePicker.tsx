@@ -43,7 +43,7 @@ function StoredSelect({ field, value, onChange, shared, groups, onPick }: Stored
       }}
     >
       {(field.optional || chosen === "") && (
-        <option value="">{field.optional ? "none" : "choose one"}</option>
+        <option value="">{field.optional && !field.needed ? "none" : "choose one"}</option>
       )}
       {chosen !== "" && !known && <option value={chosen}>{chosen}</option>}
       {filled.map(({ label, options }) => (
