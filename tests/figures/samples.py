@@ -139,4 +139,7 @@ SAMPLES: Mapping[str, Callable[[], Result]] = {
     "sufficiency": sufficiency,
     "eigen": circuit_samples.eigen,
     "composition": circuit_samples.composition,
+    "skip-trigrams": circuit_samples.skip_trigrams,
+    "paths": circuit_samples.paths,
+    "residual": circuit_samples.residual,
 }

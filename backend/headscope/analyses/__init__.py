@@ -10,6 +10,9 @@ from headscope.analyses.chg.compute import CausalHeadGating
 from headscope.analyses.composition.compute import Composition
 from headscope.analyses.eigen.compute import Eigen
 from headscope.analyses.induction.compute import Induction
+from headscope.analyses.paths.compute import Paths
+from headscope.analyses.residual.compute import Residual
+from headscope.analyses.skip_trigrams.compute import SkipTrigrams
 from headscope.analyses.sufficiency.compute import Sufficiency
 
 ANALYSES: dict[str, Analysis[Any]] = {
@@ -19,4 +22,7 @@ ANALYSES: dict[str, Analysis[Any]] = {
     "sufficiency": Sufficiency(),
     "eigen": Eigen(),
     "composition": Composition(),
+    "skip-trigrams": SkipTrigrams(),
+    "paths": Paths(),
+    "residual": Residual(),
 }

@@ -17,6 +17,9 @@ from headscope.analyses.columns import Table
 from headscope.analyses.composition import figures as composition
 from headscope.analyses.eigen import figures as eigen
 from headscope.analyses.induction import figures as induction
+from headscope.analyses.paths import figures as paths
+from headscope.analyses.residual import figures as residual
+from headscope.analyses.skip_trigrams import figures as skip_trigrams
 from headscope.analyses.sufficiency import figures as sufficiency
 from headscope.errors import Invalid, NotFound
 from headscope.figures.theme import Figure
@@ -31,6 +34,9 @@ FIGURES: Mapping[str, Mapping[str, Draw]] = {
     "sufficiency": sufficiency.FIGURES,
     "eigen": eigen.FIGURES,
     "composition": composition.FIGURES,
+    "skip-trigrams": skip_trigrams.FIGURES,
+    "paths": paths.FIGURES,
+    "residual": residual.FIGURES,
 }
 TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
     "chg": chg.TABLES,
@@ -39,12 +45,19 @@ TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
     "sufficiency": sufficiency.TABLES,
     "eigen": eigen.TABLES,
     "composition": composition.TABLES,
+    "skip-trigrams": skip_trigrams.TABLES,
+    "paths": paths.TABLES,
+    "residual": residual.TABLES,
 }
 
 WHOLE: Mapping[str, str] = {"chg": "roles", "induction": "heads", "battery": "heads"}
 """The figure whose table is a whole run's CSV, where it isn't the first."""
 
-ABOUT_ONE_HEAD: Mapping[str, tuple[str, ...]] = {"eigen": ("spectra",), "composition": ("partners",)}
+ABOUT_ONE_HEAD: Mapping[str, tuple[str, ...]] = {
+    "eigen": ("spectra",),
+    "composition": ("partners",),
+    "skip-trigrams": ("trigrams", "crossed"),
+}
 """Figures that show one head, and say which in ``layout.meta.head``; ``head`` in the view picks it."""
 
 

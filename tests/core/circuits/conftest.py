@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import save_file
-from tokenizers import Tokenizer, models
+from tokenizers import Tokenizer, models, pre_tokenizers
 from transformer_lens.config import TransformerBridgeConfig
 from transformer_lens.model_bridge.sources.native.model import NativeModel
 
@@ -53,7 +53,9 @@ def save(kind: str, folder: Path, *, dtype: torch.dtype = torch.float32, without
     """A model folder whose norms' weights and biases are drawn too, so that folding them matters."""
     folder.mkdir(parents=True, exist_ok=True)
     words = {f"w{index}": index for index in range(VOCAB)}
-    Tokenizer(models.WordLevel(words, unk_token="w0")).save(str(folder / "tokenizer.json"))
+    tokenizer = Tokenizer(models.WordLevel(words, unk_token="w0"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.save(str(folder / "tokenizer.json"))
     torch.manual_seed(1)
     module = _module(kind)
     with torch.no_grad():

@@ -1,0 +1,183 @@
+"""What the path expansion draws: ranked paths, losses by order, heads, virtual heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from headscope.analyses.base import Result
+from headscope.analyses.columns import spread
+from headscope.analyses.from_weights import head_name, joined
+from headscope.analyses.paths import tables
+from headscope.analyses.paths.compute import path_name
+from headscope.analyses.token_names import Words
+from headscope.core.arrays import encode
+from headscope.figures import bars, head_grid, plane, ranked
+from headscope.figures.theme import Figure, magnitude_scale, titled
+from headscope.figures.view import View
+
+SHOWN = 24
+
+
+def terms(result: Result, view: View) -> Figure:
+    """The paths that add most to the logit and take most from it; with a head in hand only its own."""
+    arrays, values, colours = result.arrays, result.values, view.colours
+    chosen = np.arange(len(arrays["value"]))
+    if view.head is not None:
+        number = view.head[0] * result.model.n_heads + view.head[1]
+        chosen = chosen[(arrays["first"] == number) | (arrays["second"] == number)]
+    chosen = chosen[:SHOWN]
+    names = [path_name(result, int(term)) for term in chosen]
+    amounts = [float(arrays["value"][term]) for term in chosen]
+    for name, key in (("longer paths", "longer"), ("through MLPs", "through_mlps")):
+        if values[key] and view.head is None:
+            names.append(name)
+            amounts.append(float(values[key]))
+    trace = ranked.lying_bars(names, np.array(amounts), colours, "%{y}: %{x:+.3f}<extra></extra>")
+    words = Words(result)
+    what = words.label(values["token"])
+    if values["against"] is not None:
+        what = f"{what} against {words.label(values['against'])}"
+    reading = (
+        f"The logit of {what} after position {values['at']} is {values['logit']:.3f}. All terms, the "
+        "small ones "
+        f"too, add up to {values['total']:.3f}: patterns and norm scales are held as they were on this "
+        "prompt. "
+        "A path starts at a token, a position or a bias and goes through the heads named."
+    )
+    layout = ranked.lying_axes(len(names), "adds to the logit", colours)
+    of = f" of head {head_name(view.head)}" if view.head else ""
+    return titled({"data": [trace], "layout": layout}, f"The strongest paths{of}", reading)
+
+
+def orders(result: Result, view: View) -> Figure:
+    """Loss when heads read only paths of up to so many heads."""
+    loss, colours = result.arrays["orders"], view.colours
+    names = [f"up to {order}" for order in range(loss.shape[1])]
+    hover = "%{x} heads: %{y:.3f} nats<extra></extra>"
+    error = spread(loss) if len(loss) > 1 else None
+    trace = bars.head_bars(names, loss.mean(axis=0), error, colours.scale[3], colours, "loss", hover)
+    layout = {
+        "height": 280,
+        "bargap": 0.3,
+        "showlegend": False,
+        "xaxis": {**bars.head_axis(len(names)), "title": {"text": "heads on the way"}},
+        "yaxis": {"title": {"text": "loss, nats"}, "rangemode": "tozero"},
+        "margin": {"l": 52, "r": 16, "t": 14, "b": 56},
+    }
+    reading = (
+        "With all patterns held, the loss if only paths of up to so many heads counted. The last bar is the "
+        "model's own loss. Where it hardly falls from one to two, virtual heads matter little."
+    )
+    if result.values["through_mlps"]:
+        reading += " What went through MLPs is left as it was in all of them."
+    return titled({"data": [trace], "layout": layout}, "How long do paths have to be?", reading)
+
+
+def heads(result: Result, view: View) -> Figure:
+    """Each head's marginal effect by its one-head paths."""
+    mean = result.arrays["heads"].mean(axis=0)
+    most = float(np.nanmax(np.abs(mean))) or 1.0
+    group = result.model.n_heads // result.model.n_kv_heads
+    figure = head_grid.signed(mean, view.colours, name="marginal", most=most, group=group)
+    reading = (
+        "By how much the loss rises, in nats a token, when a head's own paths are left out and "
+        "everything else is "
+        "held: blue heads help, red ones harm. Their part in virtual heads is in the next figure."
+    )
+    return titled(figure, "How much does each head do by itself?", reading)
+
+
+def virtual(result: Result, view: View) -> Figure:
+    """The virtual heads that matter most."""
+    pairs = tables.virtual_pairs(result)
+    if view.head is not None:
+        pairs = [pair for pair in pairs if view.head in (pair[0][:2], pair[0][2:])]
+    pairs = [(pair, rise) for pair, rise in pairs if rise == rise][:SHOWN]
+    names = [f"{head_name(pair[:2])} → {head_name(pair[2:])}" for pair, _ in pairs]
+    values = np.array([rise for _, rise in pairs], np.float32)
+    trace = ranked.lying_bars(names, values, view.colours, "%{y}: %{x:+.4f} nats<extra></extra>")
+    reading = (
+        "A virtual head is two heads, one reading what the other wrote. The rise of the loss, in nats a "
+        "token, "
+        "when just that pair's paths are left out."
+        if names
+        else "This model has too many virtual heads to leave out one at a time: that wasn't measured."
+    )
+    layout = ranked.lying_axes(len(names), "rise of the loss, nats", view.colours)
+    return titled({"data": [trace], "layout": layout}, "Which virtual heads matter?", reading)
+
+
+def virtual_pattern(result: Result, view: View) -> Figure:
+    """Where one virtual head looks: A2 A1."""
+    place = tables.virtual_place(result, view)
+    rows, name = result.arrays["pair_pattern"][place], _pair_name(result, place)
+    seen = np.where(np.tri(len(rows), dtype=bool), rows, np.nan)
+    words = [ranked.token_word(text, hexed) for _, text, hexed in result.values["prompt"]]
+    labels = [f"{number} {word}" for number, word in enumerate(words)]
+    axis = {"type": "category", "showgrid": False, "constrain": "domain", "nticks": 24}
+    trace = {
+        "type": "heatmap",
+        "x": labels,
+        "y": labels,
+        "z": encode(seen.astype(np.float32)),
+        "zmin": 0,
+        "zmax": max(float(np.nanmax(seen)), 1e-9),
+        "colorscale": magnitude_scale(view.colours),
+        "hovertemplate": "%{y} looks at %{x}: %{z:.3f}<extra></extra>",
+    }
+    layout = {
+        "height": 460,
+        "xaxis": {**axis, "title": {"text": "looked at"}},
+        "yaxis": {**axis, "autorange": "reversed", "title": {"text": "present token"}},
+        "margin": {"l": 100, "r": 56, "t": 12, "b": 90},
+    }
+    reading = (
+        f"The product of the two patterns of {name}: how much each token sees of each earlier one "
+        "through the place "
+        "that the second head looks at. Its matrix is the product of the two OV matrices."
+    )
+    return titled({"data": [trace], "layout": layout}, f"Where virtual head {name} looks", reading)
+
+
+def virtual_spectrum(result: Result, view: View) -> Figure:
+    """Eigenvalues of one virtual head's OV product."""
+    place, colours = tables.virtual_place(result, view), view.colours
+    values, name = joined(result.arrays["pair_spectrum"][place]), _pair_name(result, place)
+    largest = float(np.abs(values).max())
+    score = float(values.sum().real / max(np.abs(values).sum(), 1e-30))
+    words = f"OV of {name} ({score:+.2f})".replace("-", "−")
+    shapes, names = plane.rings(1.0, colours)
+    layout: dict[str, Any] = {
+        "height": 420,
+        **plane.square(colours),
+        "shapes": shapes,
+        "annotations": names,
+        "margin": {"l": 24, "r": 24, "t": 40, "b": 32},
+    }
+    trace = plane.eigenvalue_dots(values, largest, colours.needed, words, "circle")
+    reading = (
+        "Every dot is an eigenvalue of both OV matrices in a row. Right: the pair copies the token it "
+        "sees; left: it "
+        "lowers it. The outer ring is the largest, each ring inwards a tenth of it."
+    )
+    return titled({"data": [trace], "layout": layout}, f"Eigenvalues of virtual head {name}", reading)
+
+
+def _pair_name(result: Result, place: int) -> str:
+    pair = result.arrays["pairs"][place]
+    return f"{head_name(pair[:2])} → {head_name(pair[2:])}"
+
+
+FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+    "terms": terms,
+    "orders": orders,
+    "heads": heads,
+    "virtual": virtual,
+    "virtual-pattern": virtual_pattern,
+    "virtual-spectrum": virtual_spectrum,
+}
+
+TABLES = tables.TABLES

@@ -1,0 +1,132 @@
+"""Path terms and importance as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import NDArray
+
+from headscope.analyses.base import Result
+from headscope.analyses.columns import Column, Table, flat, places, quietly, spread, table
+from headscope.analyses.from_weights import head_name, joined
+from headscope.analyses.paths.compute import path_name
+from headscope.figures.view import View
+
+
+def terms(result: Result, view: View) -> Table:
+    """A row for each kept term, the largest first, then what is left."""
+    arrays, values = result.arrays, result.values
+    names = [path_name(result, term) for term in range(len(arrays["value"]))]
+    orders = (arrays["first"] >= 0).astype(int) + (arrays["second"] >= 0)
+    rest = [
+        ("all other paths of up to two heads", values["other_terms"]),
+        ("paths of three heads and more", values["longer"]),
+        ("through MLPs", values["through_mlps"]),
+    ]
+    rest = [(name, value) for name, value in rest if value]
+    columns: list[Column] = [
+        ("path", "path", "", np.array([*names, *(name for name, _ in rest)])),
+        ("order", "heads on the way", "", np.array([*orders, *(-1 for _ in rest)])),
+        ("value", "adds to the logit", "logits", np.array([*arrays["value"], *(v for _, v in rest)])),
+    ]
+    return table(columns)
+
+
+def orders(result: Result, view: View) -> Table:
+    """A row for each order: the loss of paths of up to so many heads."""
+    loss = result.arrays["orders"]
+    columns: list[Column] = [
+        ("order", "heads on the way, at most", "", np.arange(loss.shape[1])),
+        ("loss", "loss, mean over sequences", "nats", loss.mean(axis=0)),
+        ("sd", "sd over sequences", "nats", spread(loss)),
+    ]
+    return table(columns)
+
+
+def heads(result: Result, view: View) -> Table:
+    """A row for each head: its marginal effect alone, and as either half of virtual heads."""
+    marginal = result.arrays["heads"]
+    columns = places(result.model) + [
+        ("marginal", "loss without its one-head paths, rise", "nats", flat(marginal.mean(axis=0))),
+        ("sd", "sd over sequences", "nats", flat(spread(marginal))),
+    ]
+    if "virtual" in result.arrays:
+        mean = quietly(np.nanmean, result.arrays["virtual"], axis=0)
+        as_first = quietly(np.nanmax, mean, axis=(2, 3))
+        as_second = quietly(np.nanmax, mean, axis=(0, 1))
+        columns += [
+            ("virtual_first", "most as the earlier half of a virtual head", "nats", flat(as_first)),
+            ("virtual_second", "most as the later half", "nats", flat(as_second)),
+        ]
+    return table(columns)
+
+
+def virtual(result: Result, view: View) -> Table:
+    """A row for each virtual head that was left out, the most important first; else those of the prompt."""
+    pairs = virtual_pairs(result)
+    columns: list[Column] = [
+        ("earlier", "earlier head", "", np.array([head_name(pair[:2]) for pair, _ in pairs])),
+        ("later", "later head", "", np.array([head_name(pair[2:]) for pair, _ in pairs])),
+        ("rise", "loss without it, rise", "nats", np.array([rise for _, rise in pairs])),
+    ]
+    return table(columns)
+
+
+def spectrum(result: Result, view: View) -> Table:
+    """The eigenvalues of one virtual head."""
+    place = virtual_place(result, view)
+    pair = result.arrays["pairs"][place]
+    values = joined(result.arrays["pair_spectrum"][place])
+    name = f"{head_name(pair[:2])} → {head_name(pair[2:])}"
+    columns: list[Column] = [
+        ("virtual_head", "virtual head", "", np.repeat(name, len(values))),
+        ("rank", "rank by modulus", "", np.arange(len(values))),
+        ("real", "real part", "", values.real),
+        ("imag", "imaginary part", "", values.imag),
+    ]
+    return table(columns)
+
+
+def pattern(result: Result, view: View) -> Table:
+    """One virtual head's pattern: a row for each query and its strongest keys."""
+    place = virtual_place(result, view)
+    rows = result.arrays["pair_pattern"][place]
+    query = np.repeat(np.arange(len(rows)), len(rows))
+    key = np.tile(np.arange(len(rows)), len(rows))
+    seen = key <= query
+    columns: list[Column] = [
+        ("query", "query position", "", query[seen]),
+        ("key", "key position", "", key[seen]),
+        ("weight", "weight of A2 A1", "", flat(rows)[seen]),
+    ]
+    return table(columns)
+
+
+def virtual_pairs(result: Result) -> list[tuple[tuple[int, ...], float]]:
+    """Virtual heads and the mean rise without them, the most important first; NaN where not measured."""
+    if "virtual" not in result.arrays:
+        return [(tuple(pair), float("nan")) for pair in result.arrays["pairs"].tolist()]
+    mean: Float[np.ndarray, "layer head layer head"] = quietly(np.nanmean, result.arrays["virtual"], axis=0)
+    known = np.argwhere(np.isfinite(mean))
+    ranked: NDArray[np.int64] = known[np.argsort(-mean[tuple(known.T)], kind="stable")]
+    return [(tuple(pair), float(mean[tuple(pair)])) for pair in ranked.tolist()]
+
+
+def virtual_place(result: Result, view: View) -> int:
+    """Of the virtual heads kept, the first, or the first that the head in hand is half of."""
+    for place, pair in enumerate(result.arrays["pairs"].tolist()):
+        if view.head is None or view.head in (tuple(pair[:2]), tuple(pair[2:])):
+            return place
+    return 0
+
+
+TABLES: dict[str, Callable[[Result, View], Table]] = {
+    "terms": terms,
+    "orders": orders,
+    "heads": heads,
+    "virtual": virtual,
+    "virtual-pattern": pattern,
+    "virtual-spectrum": spectrum,
+}

@@ -1,0 +1,1 @@
+"""The residual stream: who writes to it, who reads it, who clears it, and how large it grows."""

@@ -1,0 +1,1 @@
+"""Skip trigrams: which A ... B -> C a head raises, and which it must raise with them."""

@@ -1,0 +1,98 @@
+"""What the skip-trigram analysis draws: one head's trigrams and crossed pairs, and the bigrams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from headscope.analyses.base import Result
+from headscope.analyses.columns import Table
+from headscope.analyses.from_weights import head_name, how
+from headscope.analyses.skip_trigrams import tables
+from headscope.analyses.token_names import Words
+from headscope.figures import ranked
+from headscope.figures.theme import Figure, titled
+from headscope.figures.view import View
+
+SHOWN = 20
+
+
+def trigrams(result: Result, view: View) -> Figure:
+    """One head's strongest sources, each with its best present and next token."""
+    place, words = tables.place_of(result, view), Words(result)
+    arrays = result.arrays
+    names, values = [], []
+    for source in range(min(SHOWN, arrays["sources"].shape[1])):
+        a, b, c = (
+            int(arrays[name][place, source].flat[0]) for name in ("sources", "destinations", "outputs")
+        )
+        names.append(f"{words.label(a)} … {words.label(b)} → {words.label(c)}")
+        values.append(float(arrays["scores"][place, source]))
+    colours = view.colours
+    trace = ranked.lying_bars(
+        names, np.array(values), colours, "%{y}: %{x:.3g}<extra></extra>", colour=colours.scale[3]
+    )
+    at = arrays["heads"][place].tolist()
+    head = head_name(at)
+    reading = (
+        "“A … B → C”: when the present token is B, the head looks back at A and raises C. The score is how "
+        "much B looks at A, times how much the head then raises C. The table has more of each. "
+        f"{how(result)}"
+    )
+    layout = ranked.lying_axes(len(names), "score", colours)
+    return titled({"data": [trace], "layout": layout}, f"Skip trigrams of head {head}", reading, head=at)
+
+
+def crossed(result: Result, view: View) -> Figure:
+    """One head's worst crossed pairs."""
+    place, words = tables.place_of(result, view), Words(result)
+    arrays, colours = result.arrays, view.colours
+    names, values = [], []
+    for ids, scores in zip(arrays["crossed"][place], arrays["crossed_scores"][place], strict=True):
+        if ids[0] < 0:
+            break
+        a, b1, c1, b2, c2 = (words.label(token) for token in ids)
+        names.append(f"{a} … {b1} → {c2}, {a} … {b2} → {c1}")
+        values.append(float(scores[2:].min()))
+    trace = ranked.lying_bars(
+        names, np.array(values), colours, "%{y}: %{x:.3g}<extra></extra>", colour=colours.harmful
+    )
+    at = arrays["heads"][place].tolist()
+    head = head_name(at)
+    reading = (
+        "Pairs that the head must raise because it raises two others: it can't tell which next token belongs "
+        "to which present one. The score is the weaker of the two; the table has the pairs that were meant. "
+        f"{how(result)}"
+        if names
+        else f"Head {head} has no crossed pairs that the model's own bigrams would tell apart."
+    )
+    layout = ranked.lying_axes(len(names), "score of the weaker crossed pair", colours)
+    layout["margin"] = {**layout["margin"], "l": 240}
+    return titled({"data": [trace], "layout": layout}, f"Crossed pairs of head {head}", reading, head=at)
+
+
+def bigrams(result: Result, view: View) -> Figure:
+    """The strongest bigrams of the direct path."""
+    words, arrays, colours = Words(result), result.arrays, view.colours
+    pairs = zip(arrays["bigram_rows"][:SHOWN], arrays["bigram_columns"][:SHOWN], strict=True)
+    names = [f"{words.label(row)} → {words.label(column)}" for row, column in pairs]
+    values = arrays["bigram_values"][:SHOWN]
+    trace = ranked.lying_bars(
+        names, values, colours, "%{y}: %{x:.2f}<extra></extra>", colour=colours.scale[3]
+    )
+    reading = (
+        "What the model would say next if it had no layers: the embedding straight to the logits, above the "
+        f"token's mean. {how(result)}"
+    )
+    layout = ranked.lying_axes(len(names), "logit above the mean", colours)
+    return titled({"data": [trace], "layout": layout}, "Bigrams of the direct path", reading)
+
+
+FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+    "trigrams": trigrams,
+    "crossed": crossed,
+    "bigrams": bigrams,
+}
+
+TABLES: dict[str, Callable[[Result, View], Table]] = tables.TABLES
