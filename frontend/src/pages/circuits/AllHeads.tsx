@@ -9,7 +9,7 @@ import type { Selection } from "../../plot/Picture";
 import type { CircuitsView, Head } from "../../url/view";
 import { ShareSlider } from "../ShareSlider";
 import { CircuitFigure, isGraph, kindOf } from "./CircuitFigure";
-import { sectionRequest, sectionRuns } from "./circuitRuns";
+import { fits, sectionRequest, sectionRuns } from "./circuitRuns";
 import { HeadInHand } from "./HeadInHand";
 import { Section } from "./Section";
 
@@ -37,9 +37,9 @@ export function AllHeads(state: CircuitsState) {
     head: view.head,
     onSelect: (head: Head | null) => onView({ ...view, head, token: null }),
   };
-  const missing = sections.filter(({ name }) => {
-    const { done, open } = sectionRuns(runs, name, weights);
-    return !done && !open;
+  const missing = sections.filter((analysis) => {
+    const { done, open } = sectionRuns(runs, analysis.name, weights);
+    return !done && !open && fits(analysis, weights);
   });
   return (
     <div className="columns">

@@ -126,7 +126,7 @@ function Circuits({ place, model, models, analyses }: CircuitsProps) {
         </div>
       </div>
       <p className="facts">
-        Read from the weights alone, without a prompt
+        How its heads work, read from its weights
         {model.n_layers !== null && ` · ${model.n_layers} layers × ${model.n_heads} heads`}
         {weights !== null && ` · ${weights} weights`}
       </p>

@@ -8,7 +8,7 @@ import { ProblemNote } from "../../parts/ProblemNote";
 import { Link } from "../../url/navigation";
 import { DEFAULT_VIEW, NEW_RUN } from "../../url/view";
 import { RunState } from "../RunStates";
-import { type SectionRuns, sectionRequest } from "./circuitRuns";
+import { fits, processings, type SectionRuns, sectionRequest } from "./circuitRuns";
 
 interface SectionProps {
   analysis: Analysis;
@@ -34,9 +34,15 @@ export function Section({ analysis, model, weights, runs, reload, children }: Se
       </div>
       <p className="caption">{analysis.summary}</p>
       {open && <RunState run={open} onRun={reload} readOnly={false} />}
-      {done
-        ? children(done)
-        : !open && <Missing analysis={analysis} model={model} weights={weights} onStarted={reload} />}
+      {done && children(done)}
+      {!done && !open && fits(analysis, weights) && (
+        <Missing analysis={analysis} model={model} weights={weights} onStarted={reload} />
+      )}
+      {!done && !open && !fits(analysis, weights) && (
+        <p className="card muted">
+          This is read from {processings(analysis).join(" or ")} weights only: choose them above.
+        </p>
+      )}
     </section>
   );
 }

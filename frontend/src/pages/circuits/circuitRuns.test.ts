@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Analysis, Run } from "../../api/types";
-import { chosenWeights, processings, sectionRequest, sectionRuns } from "./circuitRuns";
+import { chosenWeights, fits, processings, sectionRequest, sectionRuns } from "./circuitRuns";
 
 const run = (id: string, analysis: string, status: Run["status"], weights?: string): Run =>
   ({ id, analysis, status, params: weights ? { weight_processing: weights } : {} }) as unknown as Run;
@@ -44,6 +44,12 @@ describe("a section of the circuits", () => {
       preset: "quick",
       params: { weight_processing: "raw" },
     });
+    const exact = {
+      ...eigen,
+      params_schema: { properties: { weight_processing: { const: "folded", default: "folded" } } },
+    } as unknown as Analysis;
+    expect(processings(exact)).toEqual(["folded"]);
+    expect([fits(exact, "folded"), fits(exact, "raw"), fits(eigen, "raw")]).toEqual([true, false, true]);
     const plain = { ...eigen, name: "residual", params_schema: {} } as Analysis;
     expect(sectionRequest(plain, "m", "raw").params).toEqual({});
   });

@@ -14,10 +14,17 @@ const PROCESSING = "weight_processing";
 export function processings(analysis: Analysis): string[] {
   const properties = (analysis.params_schema.properties ?? {}) as Record<
     string,
-    { enum?: string[]; default?: string }
+    { enum?: string[]; const?: string; default?: string }
   >;
-  const { enum: known = [], default: first } = properties[PROCESSING] ?? {};
+  const { enum: several, const: only, default: first } = properties[PROCESSING] ?? {};
+  const known = several ?? (only === undefined ? [] : [only]);
   return [...known].sort((a, b) => Number(b === first) - Number(a === first));
+}
+
+/** Whether an analysis can be read with this weight processing; one that reads no weights fits every one. */
+export function fits(analysis: Analysis, weights: string | null): boolean {
+  const known = processings(analysis);
+  return known.length === 0 || weights === null || known.includes(weights);
 }
 
 /** What a section shows: a result, or the run that is on its way to one, or that failed. */

@@ -8,13 +8,12 @@ import {
   useRef,
   useState,
 } from "react";
+import { Atlas, type Thumb } from "../../lab/atlas";
 import { headAt as headOf, indexOf } from "../../lab/gates";
 import type { Look } from "../../lab/look";
 import { placeAt, sheet, stepped } from "../../lab/order";
 import { paintSheet, type SheetPicture } from "../../lab/paintSheet";
-import { raster } from "../../lab/raster";
-import { columnsOut, ramp } from "../../lab/shade";
-import { thumbCells } from "../../lab/triangle";
+import { ramp } from "../../lab/shade";
 import { useTheme } from "../../parts/theme";
 import { useWidth } from "../../plot/Plot";
 import { type Head, headName } from "../../url/heads";
@@ -41,21 +40,15 @@ const LEAST_MADE = 3;
 function usePictures(look: Look, sink: boolean) {
   const { theme } = useTheme();
   return useMemo(() => {
-    const colours = ramp(theme);
-    const { size, block, values } = look.thumbs;
-    const out = columnsOut(look.tokens, block, sink);
-    const made = new Map<number, HTMLCanvasElement>();
+    const atlas = new Atlas(look, sink, ramp(theme));
     let inFrame = 0;
     let frame = 0;
-    return (at: number, began: number): HTMLCanvasElement | null => {
-      const known = made.get(at);
-      if (known) return known;
+    return (at: number, began: number): Thumb | null => {
+      if (atlas.has(at)) return atlas.of(at);
       if (began !== frame) [frame, inFrame] = [began, 0];
       if (inFrame >= LEAST_MADE && performance.now() > began + SLICE) return null;
       inFrame += 1;
-      const picture = raster(thumbCells(values, at, size, block), out, colours);
-      made.set(at, picture);
-      return picture;
+      return atlas.of(at);
     };
   }, [look, sink, theme]);
 }
