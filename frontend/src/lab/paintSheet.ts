@@ -1,5 +1,6 @@
 // The contact sheet of all heads on one canvas: only the rows in sight are painted, a few milliseconds a frame.
 import { measured } from "../format/numbers";
+import type { Thumb } from "./atlas";
 import { LABEL, type Sheet } from "./order";
 import { cssColour, fitted } from "./raster";
 
@@ -13,7 +14,7 @@ export interface SheetPicture {
   selected: number | null;
   hovered: number | null;
   /** The small picture of a head; null where it isn't made and there is no time left in this frame. */
-  picture: (at: number) => HTMLCanvasElement | null;
+  picture: (at: number) => Thumb | null;
 }
 
 interface Window {
@@ -87,8 +88,9 @@ function paintThumb(
   if (picture) {
     context.clip();
     context.globalAlpha = drawn.muted(at) ? 0.25 : 1;
-    context.imageSmoothingEnabled = picture.width > side * (window.devicePixelRatio || 1);
-    context.drawImage(picture, x, y, side, side);
+    const { image, side: cells } = picture;
+    context.imageSmoothingEnabled = cells > side * (window.devicePixelRatio || 1);
+    context.drawImage(image, picture.x, picture.y, cells, cells, x, y, side, side);
   }
   context.restore();
   const chosen = at === drawn.selected;

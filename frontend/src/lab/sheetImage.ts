@@ -1,12 +1,12 @@
 import { headName } from "../url/heads";
 import type { LabSort } from "../url/lab";
+import { Atlas } from "./atlas";
 import { type GateState, headAt } from "./gates";
 import { type Look, scoreOf } from "./look";
 import { ordered, sheet } from "./order";
 import { paintSheet } from "./paintSheet";
-import { cssColour, raster } from "./raster";
-import { columnsOut, ramp } from "./shade";
-import { thumbCells } from "./triangle";
+import { cssColour } from "./raster";
+import { ramp } from "./shade";
 
 const WIDTH = 1200;
 const MARGIN = 16;
@@ -21,9 +21,7 @@ export function sheetImage(
 ): HTMLCanvasElement {
   const order = ordered(look, { sort, least: 0 });
   const laid = sheet(WIDTH, order.length);
-  const colours = ramp(theme);
-  const { size, block, values } = look.thumbs;
-  const out = columnsOut(look.tokens, block, sink);
+  const atlas = new Atlas(look, sink, ramp(theme));
   const scores = scoreOf(look, sort)?.values;
   const painted = document.createElement("canvas");
   const height = laid.rows * laid.rowHeight;
@@ -35,7 +33,7 @@ export function sheetImage(
     muted: (at: number) => (gates[at] ?? 1) < 0.5,
     selected: null,
     hovered: null,
-    picture: (at: number) => raster(thumbCells(values, at, size, block), out, colours),
+    picture: (at: number) => atlas.of(at),
   };
   paintSheet(painted, drawn, { top: 0, width: WIDTH, height });
   return framed(painted, height);
