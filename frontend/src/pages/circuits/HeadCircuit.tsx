@@ -47,13 +47,14 @@ export function HeadCircuit({
             const run = sectionRuns(runs, name, weights).done;
             return (
               run &&
-              figures.map((figure) => (
+              figures.map((figure, i) => (
                 <CircuitFigure
                   key={`${name} ${figure}`}
                   run={run}
                   name={figure}
                   view={view}
                   selection={selection}
+                  saysLeftOut={i === 0}
                 />
               ))
             );
