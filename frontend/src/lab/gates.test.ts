@@ -127,6 +127,28 @@ describe("gates in an address", () => {
     expect(list(fromParam(text, SIZES))).toEqual(list(gates));
   });
 
+  it("come back exactly where they are many, and nothing else does", () => {
+    const many = { layers: 30, heads: 9 };
+    const gate = fc.oneof(
+      fc.integer({ min: 0, max: 100 }).map((n) => n / 100),
+      fc.float({ min: 0, max: 1, noNaN: true }),
+    );
+    fc.assert(
+      fc.property(fc.array(gate, { minLength: 270, maxLength: 270 }), (values) => {
+        const gates = Float32Array.from(values, Math.abs);
+        const text = toParam(gates, many);
+        expect(text).toMatch(/^[\w.,:~-]*$/);
+        expect(list(fromParam(text, many))).toEqual(list(gates));
+        expect(changed(fromParam(text, { layers: 2, heads: 8 })).every((i) => i < 16)).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+    const byHand = Float32Array.from({ length: 270 }, (_, i) => (i % 101) / 100);
+    expect(toParam(byHand, many).length).toBe(2 + 360);
+    for (const broken of ["~h", "~hAA", "~f????", `~h${"_".repeat(360)}`])
+      expect(changed(fromParam(broken, many))).toEqual([]);
+  });
+
   it("leave out what is no head of the model, and never break", () => {
     expect(changed(fromParam("9.9,1.2,7,0.1:2,0.1:-1,0.1:x,0.1:,::,a.b:0", SIZES))).toEqual([at(1, 2)]);
     fc.assert(fc.property(fc.string(), (text) => void fromParam(text, SIZES)));

@@ -2,6 +2,7 @@
 // holds them. A gate state is a flat Float32Array [layers, heads]; 1 is open (the model as it is), 0 muted.
 // Every function gives a new state and leaves the old one alone.
 import { type Head, headName, parseHead } from "../url/view";
+import { isPacked, packed, unpacked } from "./gateText";
 
 export type GateState = Float32Array;
 
@@ -107,9 +108,13 @@ function shortest(value: number): number {
   return value;
 }
 
+/** Of more parts than this a list is longer than all gates packed, and nobody reads it. */
+const MOST_PARTS = 64;
+
 /**
  * The changed gates for an address: "17.4,18.6:0.5" mutes 17.4 and half closes 18.6; "5" is all of layer 5,
- * "all" is every head; of two that name the same head the later holds. Empty where all are open.
+ * "all" is every head; of two that name the same head the later holds. Packed where they are many. Empty where all
+ * are open.
  */
 export function toParam(gates: GateState, sizes: Sizes): string {
   const base = gates.filter((value) => value === 0).length * 2 > gates.length ? 0 : 1;
@@ -125,7 +130,7 @@ export function toParam(gates: GateState, sizes: Sizes): string {
       if (value !== base) parts.push(entry(headName({ layer: l, head: h }), value));
     });
   }
-  return parts.join(",");
+  return parts.length > MOST_PARTS ? packed(gates) : parts.join(",");
 }
 
 function entry(name: string, value: number): string {
@@ -135,6 +140,7 @@ function entry(name: string, value: number): string {
 /** Gates from an address; what names no head of this model is left out. Never throws. */
 export function fromParam(text: string | null, sizes: Sizes): GateState {
   const gates = allOpen(sizes);
+  if (text !== null && isPacked(text)) return unpacked(text, gates.length) ?? gates;
   for (const part of (text ?? "").split(",")) {
     const [name = "", number = "0", ...rest] = part.split(":");
     const value = /^\d*\.?\d+(e-\d+)?$/.test(number) ? Number(number) : Number.NaN;

@@ -1,13 +1,12 @@
 // The gates in hand: ahead of the address while they are moved, in it when the movement is over.
 import { useCallback, useMemo, useRef, useState } from "react";
-import { type ApiError, asApiError } from "../api/errors";
+import type { ApiError } from "../api/errors";
 import { labApi } from "../api/lab";
 import type { GateVector } from "../api/labTypes";
 import { useResource } from "../api/resource";
 import { decode } from "../plot/arrays";
 import type { LabView } from "../url/lab";
 import {
-  changed,
   changedTo,
   fromParam,
   type GateState,
@@ -16,13 +15,9 @@ import {
   type Sizes,
   started,
   toParam,
-  toRows,
   undone,
 } from "./gates";
 import type { GateHistory, Lab } from "./state";
-
-/** More parts than this and the gates are kept under an id, which the address then names. */
-export const MOST_IN_ADDRESS = 64;
 
 const NO_GATES: GateState = new Float32Array(0);
 
@@ -51,7 +46,6 @@ interface GatesInHand {
 
 export function useGates(model: string, sizes: Sizes | null, view: LabView, move: Lab["move"]): GatesInHand {
   const [held, setHeld] = useState<Held | null>(null);
-  const [unkept, setUnkept] = useState<ApiError>();
   const vector = useResource(
     view.gates && sizes ? `gate vector ${view.gates}` : null,
     (signal) => labApi.gateVector(view.gates ?? "", signal),
@@ -69,7 +63,6 @@ export function useGates(model: string, sizes: Sizes | null, view: LabView, move
 
   const now = useRef({ history, address, sizes, model, move });
   now.current = { history, address, sizes, model, move };
-  const newest = useRef(0);
 
   const hold = useCallback((next: History, address: string) => {
     now.current = { ...now.current, history: next, address };
@@ -79,27 +72,11 @@ export function useGates(model: string, sizes: Sizes | null, view: LabView, move
   /** Take these in hand, and let the address say so. */
   const settle = useCallback(
     (next: History) => {
-      const { sizes, model, address, move } = now.current;
+      const { sizes, move } = now.current;
       if (!sizes) return;
-      newest.current += 1;
-      const mine = newest.current;
-      setUnkept(undefined);
       const mute = toParam(next.present, sizes) || null;
-      if ((mute ?? "").split(",").length <= MOST_IN_ADDRESS) {
-        hold(next, addressOf({ mute, gates: null }));
-        move({ mute, gates: null }, { replace: true });
-        return;
-      }
-      hold(next, address);
-      const name = `${changed(next.present).length} heads changed`;
-      labApi.keepGates({ name, model, gates: toRows(next.present, sizes) }).then(
-        ({ id }) => {
-          if (newest.current !== mine) return;
-          hold(now.current.history, addressOf({ mute: null, gates: id }));
-          now.current.move({ mute: null, gates: id }, { replace: true });
-        },
-        (error: unknown) => newest.current === mine && setUnkept(asApiError(error)),
-      );
+      hold(next, addressOf({ mute, gates: null }));
+      move({ mute, gates: null }, { replace: true });
     },
     [hold],
   );
@@ -123,6 +100,6 @@ export function useGates(model: string, sizes: Sizes | null, view: LabView, move
       undo,
       redo,
     },
-    gatesError: unkept ?? vector.error,
+    gatesError: vector.error,
   };
 }

@@ -4,10 +4,9 @@ import { labApi } from "../api/lab";
 import type { SharedLab } from "../api/labTypes";
 import type { Shared } from "../api/types";
 import { moment } from "../format/numbers";
-import { toParam, toRows } from "../lab/gates";
+import { toParam } from "../lab/gates";
 import { SharedLabProvider } from "../lab/SharedLabProvider";
 import { useLab } from "../lab/state";
-import { MOST_IN_ADDRESS } from "../lab/useGates";
 import { ProblemNote } from "../parts/ProblemNote";
 import { go } from "../url/navigation";
 import { LabBody } from "./lab/LabBody";
@@ -32,16 +31,7 @@ function Frame({ share }: { share: Shared }) {
     try {
       const { id } = await labApi.keepPrompt(prompt.text);
       const mute = toParam(gates, sizes) || null;
-      const short = (mute ?? "").split(",").length <= MOST_IN_ADDRESS;
-      const kept = short
-        ? null
-        : await labApi.keepGates({
-            name: `shared ${moment(share.created_at)}`,
-            model: view.model ?? "",
-            gates: toRows(gates, sizes),
-            origin: "from a shared view",
-          });
-      go({ page: "lab", ...view, prompt: id, mute: short ? mute : null, gates: kept?.id ?? null });
+      go({ page: "lab", ...view, prompt: id, mute, gates: null });
     } catch (thrown) {
       setError(asApiError(thrown));
     }
