@@ -9,6 +9,7 @@ import { Segmented } from "../../parts/Segmented";
 import { LAB_SORTS, type LabSort } from "../../url/lab";
 import { HeadTable } from "./HeadTable";
 import { ThumbSheet } from "./ThumbSheet";
+import { WholeModel } from "./WholeModel";
 
 const SHORT: Record<LabSort, string> = {
   induction: "induction",
@@ -146,6 +147,7 @@ export function HeadsCard({ look, onOpen }: { look: Look; onOpen: () => void }) 
             Weigh by the values’ size
           </label>
         </div>
+        <WholeModel />
       </div>
     </section>
   );

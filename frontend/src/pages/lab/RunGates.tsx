@@ -124,6 +124,23 @@ function RunPresets({ run, sizes, onClose }: RunPresetsProps) {
           </li>
         ))}
       </ul>
+      {presets.data && !presets.data.some(({ name }) => name === "sufficient") && run.task && (
+        <p className="muted small">
+          Which few heads are enough for the task isn’t known yet.{" "}
+          <Link
+            to={{
+              page: "new",
+              ...NEW_RUN,
+              analysis: "sufficiency",
+              model: run.model,
+              task: run.task,
+              params: { run: run.id },
+            }}
+          >
+            Find them
+          </Link>
+        </p>
+      )}
     </>
   );
 }

@@ -34,7 +34,9 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function flow(onLock = vi.fn()) {
+const ATTENTION = { looks: Float32Array.from([0, 1, 0, 0]), seen: Float32Array.from([0, 0, 0, 0.5]) };
+
+function flow(onLock = vi.fn(), attention = ATTENTION, sink = true) {
   render(
     <PointedProvider>
       <TokenFlow
@@ -44,7 +46,8 @@ function flow(onLock = vi.fn()) {
         locked={[]}
         onLock={onLock}
         onClear={() => {}}
-        attention={{ looks: Float32Array.from([0, 1, 0, 0]), seen: Float32Array.from([0, 0, 0, 0.5]) }}
+        attention={attention}
+        sink={sink}
       />
     </PointedProvider>,
   );
@@ -58,6 +61,14 @@ describe("the tokens of a prompt", () => {
     const { region } = flow();
     expect(region.querySelector("b")).toBeNull();
     expect(region.querySelector(".visually-hidden")?.textContent).toBe("<b> a<b>");
+  });
+
+  it("leave the first token out of the scale of what is looked at, and mark it as left out", () => {
+    const mostOnFirst = { looks: Float32Array.from([0.8, 0.2, 0, 0]), seen: new Float32Array(4) };
+    const { span } = flow(vi.fn(), mostOnFirst, false);
+    expect(span(0)?.classList.contains("left-out")).toBe(true);
+    expect(span(1)?.classList.contains("left-out")).toBe(false);
+    expect(span(1)?.style.getPropertyValue("--looked")).toBe("100%");
   });
 
   it("are walked by arrow keys, held by Enter; copies and what followed them are marked", () => {

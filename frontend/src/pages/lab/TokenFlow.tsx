@@ -9,6 +9,7 @@ import {
 } from "react";
 import type { Look } from "../../lab/look";
 import { usePointed } from "../../lab/pointed";
+import { columnsOut } from "../../lab/shade";
 import { type Arc, arcs, type Box, MOST_ARCS, shownArcs } from "../../tokens/arcs";
 import { plainText } from "../../tokens/plain";
 import { LabToken } from "./LabToken";
@@ -22,18 +23,20 @@ export interface TokenFlowProps {
   onClear: () => void;
   /** How much each token is looked at, and looks, in [0, 1]; null where no head is selected. */
   attention: { looks: Float32Array; seen: Float32Array } | null;
+  /** The first and special tokens count in the scale of that. */
+  sink: boolean;
 }
 
 /** Pixels between lines: room for the arcs. */
 const ROOM = 26;
 
 /** The prompt, token by token, with arcs to earlier copies. Arrow keys walk, Enter holds a token. */
-export function TokenFlow({ look, before, after, locked, onLock, onClear, attention }: TokenFlowProps) {
+export function TokenFlow({ look, before, after, locked, onLock, onClear, attention, sink }: TokenFlowProps) {
   const { token: pointed, point } = usePointed();
   const flow = useRef<HTMLDivElement>(null);
   const n = look.tokens.length;
   const drawn = useArcs(flow, look);
-  useMarks(flow, look, pointed, locked, attention);
+  useMarks(flow, look, pointed, locked, attention, sink);
 
   const under = (target: EventTarget): number | null => {
     const element = (target as Element).closest<HTMLElement>("[data-token]");
@@ -171,15 +174,17 @@ function useMarks(
   pointed: number | null,
   locked: readonly number[],
   attention: TokenFlowProps["attention"],
+  sink: boolean,
 ): void {
   useEffect(() => {
     const spans = flow.current?.querySelectorAll<HTMLElement>("[data-token]");
     if (!spans) return;
     const copies = new Set(pointed === null ? [] : look.copies[pointed]);
     const next = new Set([...copies].map((copy) => copy + 1));
-    const looks = attention?.looks ?? [];
-    const seen = attention?.seen ?? [];
-    const most = Math.max(0.1, ...looks, ...seen);
+    const looks = attention?.looks ?? new Float32Array();
+    const seen = attention?.seen ?? new Float32Array();
+    const out = columnsOut(look.tokens, 1, sink);
+    const most = Math.max(0.1, ...looks.filter((_, at) => !out.has(at)), ...seen);
     for (const span of spans) {
       const at = Number(span.dataset.token);
       const toggle = (name: string, on: boolean) => span.classList.toggle(name, on);
@@ -187,7 +192,8 @@ function useMarks(
       toggle("locked", locked.includes(at));
       toggle("copy", copies.has(at));
       toggle("after-copy", next.has(at) && at !== pointed);
-      span.style.setProperty("--looked", `${Math.round((100 * (looks[at] ?? 0)) / most)}%`);
+      toggle("left-out", out.has(at));
+      span.style.setProperty("--looked", `${Math.min(100, Math.round((100 * (looks[at] ?? 0)) / most))}%`);
       span.style.setProperty("--looks", `${Math.round((100 * (seen[at] ?? 0)) / most)}%`);
     }
   });

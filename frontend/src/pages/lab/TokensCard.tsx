@@ -38,6 +38,7 @@ export function TokensCard({ look, pattern }: { look: Look; pattern: Pattern | n
         onLock={lock}
         onClear={clear}
         attention={attention}
+        sink={view.sink}
       />
       <TokenReadout
         look={look}
