@@ -108,9 +108,10 @@ class Weights:
     @cached_property
     def gram_ue(self) -> Float[torch.Tensor, "d_model d_model"]:
         """W_U W_E, formed once: every OV spectrum comes from it."""
-        if self.final is None or not self._tied:
+        if not self._tied:
             return self.W_U @ self.W_E
-        return self.final.reader(self.gram_ee / self._embedding_factor)
+        raw = self.gram_ee / self._embedding_factor
+        return raw if self.final is None else self.final.reader(raw)
 
     @cached_property
     def gram_ee(self) -> Float[torch.Tensor, "d_model d_model"]:
