@@ -1,8 +1,9 @@
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
 import { labApi } from "../../api/lab";
 import { forget } from "../../api/resource";
 import { count, plural } from "../../format/numbers";
+import { faultOf } from "../../lab/promptText";
 import { useLab } from "../../lab/state";
 import { type Typed, useTokenized } from "../../lab/useTokenized";
 import { ProblemNote } from "../../parts/ProblemNote";
@@ -28,8 +29,11 @@ export function PromptEditor({ text: first, onCancel, onDone }: PromptEditorProp
   const [busy, setBusy] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const model = models.find(({ name }) => name === view.model);
-  const typed = useTokenized(model?.ready ? model.name : "", text, view.bos);
+  const fault = useMemo(() => faultOf(text), [text]);
+  const typed = useTokenized(model?.ready && !fault ? model.name : "", text, view.bos);
   const tooLong = typed.current && typed.data && typed.data.tokens.length > typed.data.n_ctx;
+  // A text that can't be split into tokens is no prompt; the fault is told once, above the button.
+  const ready = text !== "" && !fault && !tooLong && !busy && !(typed.current && typed.error);
   useEffect(() => {
     area.current?.focus({ preventScroll: true });
     area.current?.select();
@@ -37,7 +41,7 @@ export function PromptEditor({ text: first, onCancel, onDone }: PromptEditorProp
 
   const look = async (event?: FormEvent) => {
     event?.preventDefault();
-    if (text === "" || tooLong || busy) return;
+    if (!ready) return;
     setBusy(true);
     setError(undefined);
     const fresh = { row: 0, locked: [], at: null, answers: [] };
@@ -73,10 +77,17 @@ export function PromptEditor({ text: first, onCancel, onDone }: PromptEditorProp
         onChange={(event) => setText(event.target.value)}
         onKeyDown={key}
       />
-      <TypedTokens typed={typed} empty={text === ""} />
+      {fault ? (
+        <div className="problem" role="alert">
+          <p className="problem-detail">{fault.wrong}</p>
+          <p className="problem-remedy">{fault.remedy}</p>
+        </div>
+      ) : (
+        <TypedTokens typed={typed} empty={text === ""} />
+      )}
       {error && <ProblemNote error={error} />}
       <div className="card-actions">
-        <button type="submit" className="button primary" disabled={text === "" || !!tooLong || busy}>
+        <button type="submit" className="button primary" disabled={!ready}>
           Look at it
         </button>
         {onCancel && (
