@@ -1,6 +1,6 @@
 """Circuits from weights, live: look-ups of one head's tables, answered by a worker that holds the model.
 
-Whole maps and graphs are analyses (`eigen`, `composition`, `skip-trigrams`, `residual`): start a run.
+Whole maps and graphs are analyses (eigen, composition, skip-trigrams, paths, residual): start a run.
 Every route says 422 for a head, token or component there isn't, 409 for a model whose weights can't be read
 so, and 503 where no worker is alive or the model is still being loaded.
 """
