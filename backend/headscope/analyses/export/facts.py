@@ -27,9 +27,10 @@ class Facts:
         task = _task(result)
         model = result.model
         title = f"{model.name} on {task}" if task else model.name
-        seeds = f"{len(result.seeds)} seed{'s' if len(result.seeds) != 1 else ''}"
+        count = len(result.seeds)
+        seeds = f"{count} seed{'s' if count != 1 else ''} · " if count else ""
         analysis = ANALYSES[result.analysis].title
-        subtitle = f"{analysis} · {seeds} · {model.n_layers} layers × {model.n_heads} heads"
+        subtitle = f"{analysis} · {seeds}{model.n_layers} layers × {model.n_heads} heads"
         return cls(
             title=title,
             subtitle=subtitle,
