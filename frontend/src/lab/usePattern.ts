@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import { labApi } from "../api/lab";
 import { forget, type Resource, useResource } from "../api/resource";
+import { useAskAgain } from "./askAgain";
 import { indexOf } from "./gates";
 import type { Lab } from "./state";
 import { type Pattern, patternOfThumb, readPatterns } from "./triangle";
@@ -23,11 +24,13 @@ export function usePattern({
   }, [look, head]);
   const layer = look && head && !exact ? head.layer : null;
   const key = ask && layer !== null && !readOnly ? `layer ${JSON.stringify([ask, weighted, layer])}` : null;
-  const { data, ...rest } = useResource(key, async (signal) => {
+  const layers = useResource(key, async (signal) => {
     if (!ask || layer === null) return [];
     const out = await labApi.patterns({ ...ask, layers: [layer], weighted, compact: true }, signal);
     forget("layer "); // a long prompt's layer is large: the one in hand is enough
     return readPatterns(out);
   });
+  const { data, ...rest } = layers;
+  useAskAgain(rest.error, rest.reload);
   return { ...rest, data: exact ?? (head && data?.[head.head]) ?? null };
 }

@@ -3,6 +3,7 @@ import { labApi } from "../../api/lab";
 import type { HeadAblationOut } from "../../api/labTypes";
 import { useResource } from "../../api/resource";
 import { number } from "../../format/numbers";
+import { useAskAgain } from "../../lab/askAgain";
 import { useLab } from "../../lab/state";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { type Head, headName } from "../../url/heads";
@@ -29,6 +30,7 @@ export function HeadEffect({ head }: { head: Head }) {
     (signal) => labApi.ablation(JSON.parse(wanted ?? "") as Parameters<typeof labApi.ablation>[0], signal),
     { fixed: true },
   );
+  useAskAgain(effect.error, effect.reload);
   if (readOnly) return null;
   if (effect.error) return <ProblemNote error={effect.error} retry={effect.reload} />;
   return (
