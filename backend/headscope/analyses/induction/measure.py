@@ -60,7 +60,8 @@ def measure(
 ) -> tuple[Float[torch.Tensor, "score row layer head"], Float[torch.Tensor, "row pos"]]:
     """Scores, in ``core.patterns.SCORES``' order, and the loss of every token in nats (NaN for the first)."""
     info = model.info
-    scores = torch.full((7, len(rows.tokens), info.n_layers, info.n_heads), torch.nan)
+    shape = (7, len(rows.tokens), info.n_layers, info.n_heads)
+    scores = torch.full(shape, torch.nan, dtype=torch.float32)
     losses = []
     for part in rows.passes(model):
         checkpoint()
@@ -85,7 +86,7 @@ def ablate(
     """The rise of the second copy's mean loss with each head's gate at 0: patterns held, and free; nats."""
     info = model.info
     before = torch.ones(info.n_layers, info.n_heads) if gates is None else gates
-    rise = torch.full((2, len(rows.tokens), len(heads)), torch.nan)
+    rise = torch.full((2, len(rows.tokens), len(heads)), torch.nan, dtype=torch.float32)
     parts = list(rows.passes(model))
     for number, part in enumerate(parts):
         checkpoint()
