@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -28,6 +29,10 @@ MOST_TRIANGLE_BYTES: Final = 4 * 2**20
 
 TOP_KEYS: Final = 32
 """Of each row; they hold nearly all of the mass in most heads, and ``rest`` says how much they don't."""
+
+
+class _Enough(Exception):  # noqa: N818 - no error: all was read that was asked for
+    """Ends a pass."""
 
 
 def plan(model: HeadModel, prompt: Prompt, wanted: PatternsIn) -> Plan[PatternsOut]:
@@ -89,7 +94,10 @@ def _read(
     weighted: bool,
     reduce: Callable[[torch.Tensor], Reduced],
 ) -> list[Reduced]:
-    """What each layer's pattern [head, query, key] reduces to, in the order asked for."""
+    """What each layer's pattern [head, query, key] reduces to, in the order asked for.
+
+    The pass ends at the last of them: nothing after it is wanted.
+    """
     import torch
 
     from headscope.core.patterns import weigh
@@ -98,9 +106,11 @@ def _read(
 
     def visit(layer: int, pattern: torch.Tensor, norms: torch.Tensor | None) -> None:
         found[layer] = reduce(pattern[0] if norms is None else weigh(pattern[0], norms[0]))
+        if len(found) == len(layers):
+            raise _Enough
 
     ids = prompt.batch(model)
-    with torch.no_grad(), model.reading(visit, layers, values=weighted):
+    with suppress(_Enough), torch.no_grad(), model.reading(visit, layers, values=weighted):
         model.logits_at(ids, torch.tensor([[0, len(prompt) - 1]], device=model.device))
     return [found[layer] for layer in layers]
 
