@@ -31,8 +31,8 @@ TOP_KEYS: Final = 32
 """Of each row; they hold nearly all of the mass in most heads, and ``rest`` says how much they don't."""
 
 
-class _Enough(Exception):  # noqa: N818 - no error: all was read that was asked for
-    """Ends a pass."""
+class _Enough(Exception):
+    """Ends a pass: all was read that was asked for."""
 
 
 def plan(model: HeadModel, prompt: Prompt, wanted: PatternsIn) -> Plan[PatternsOut]:
