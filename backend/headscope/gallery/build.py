@@ -37,7 +37,7 @@ class Spec:
 
     model: str
     task: str | None = None
-    preset: str = "quick"
+    preset: str | None = "quick"
     params: Mapping[str, Any] = field(default_factory=dict)
     analysis: str = "chg"
 
@@ -55,6 +55,11 @@ SPECS: Sequence[Spec] = (
     Spec("smollm2-135m", "capitalize", params={"seeds": 5}),
     Spec("headscope-2l", params={"length": 32}, analysis="induction"),
     Spec("smollm2-135m", analysis="induction"),
+    Spec("headscope-2l", preset=None, analysis="eigen"),
+    Spec("headscope-2l", preset=None, analysis="composition"),
+    Spec("headscope-2l", preset=None, analysis="paths"),
+    Spec("headscope-2l", analysis="skip-trigrams"),
+    Spec("headscope-2l", preset=None, analysis="residual"),
 )
 
 Report = Callable[[Spec, Progress], None]
