@@ -70,6 +70,20 @@ def test_the_graphs_threshold_is_a_share_of_the_strongest(result: Result) -> Non
     assert 0 < lines(0.2, "1.2") < lines(0.2)
 
 
+@pytest.mark.parametrize(
+    ("threshold", "head", "words"),
+    [
+        (1.0, None, "The line is the one pair that scores at least 100 % of"),
+        (0.5, None, "Lines are 4 pairs that score at least 50 % of"),
+        (0.5, "1.7", "No pair of head 1.7 scores at least 50 % of"),
+    ],
+)
+def test_the_graph_counts_its_lines_in_words(
+    result: Result, threshold: float, head: str | None, words: str
+) -> None:
+    assert words in figures.build(result, "k-graph", threshold, head=head)["layout"]["meta"]["reading"]
+
+
 def test_partners_say_who_writes_and_who_reads(result: Result) -> None:
     rows = figures.table(result, "partners", head="1.5")["rows"]
     assert rows[0][:3] == ["K", "0.3", "writes to it"]

@@ -45,11 +45,10 @@ def graph(kind: str) -> Callable[[Result, View], Figure]:
             **flow.axes(info.n_layers, info.n_heads),
             "margin": {"l": 48, "r": 16, "t": 12, "b": 44},
         }
-        shown = f"the {len(pairs)} strongest" if len(pairs) == MOST_LINKS else f"{len(pairs)}"
         of = f" of head {head_name(view.head)}" if view.head else ""
         reading = (
-            f"{KIND_WORDS[kind][1]} Lines are {shown} pairs{of} that score at least "
-            f"{100 * view.threshold:.0f} % of the strongest ({most:.3f} above random matrices). {how(result)}"
+            f"{KIND_WORDS[kind][1]} {_counted(len(pairs), of)} at least {100 * view.threshold:.0f} % of the "
+            f"strongest ({most:.3f} above random matrices). {how(result)}"
         )
         figure = {"data": traces, "layout": layout}
         return titled(figure, KIND_WORDS[kind][0], reading, threshold=view.threshold, kind=kind)
@@ -124,6 +123,15 @@ def partner_bars(result: Result, view: View) -> Figure:
     )
     title = f"Partners of head {head_name(place)}"
     return titled({"data": traces, "layout": layout}, title, reading, head=list(map(int, place)))
+
+
+def _counted(pairs: int, of: str) -> str:
+    if pairs == 0:
+        return f"No pair{of} scores"
+    if pairs == 1:
+        return f"The line is the one pair{of} that scores"
+    shown = f"the {pairs} strongest" if pairs == MOST_LINKS else f"{pairs}"
+    return f"Lines are {shown} pairs{of} that score"
 
 
 def _cells(scores: NDArray[Any], whole: bool) -> tuple[NDArray[Any], list[str]]:

@@ -41,7 +41,8 @@ def trigrams(result: Result, view: View) -> Figure:
         f"{how(result)}"
     )
     layout = ranked.lying_axes(len(names), "score", colours)
-    return titled({"data": [trace], "layout": layout}, f"Skip trigrams of head {head}", reading, head=at)
+    title = f"Skip trigrams of head {head}"
+    return titled({"data": [trace], "layout": layout}, title, reading, head=at, heads=_heads(result))
 
 
 def crossed(result: Result, view: View) -> Figure:
@@ -69,7 +70,8 @@ def crossed(result: Result, view: View) -> Figure:
     )
     layout = ranked.lying_axes(len(names), "score of the weaker crossed pair", colours)
     layout["margin"] = {**layout["margin"], "l": 240}
-    return titled({"data": [trace], "layout": layout}, f"Crossed pairs of head {head}", reading, head=at)
+    title = f"Crossed pairs of head {head}"
+    return titled({"data": [trace], "layout": layout}, title, reading, head=at, heads=_heads(result))
 
 
 def bigrams(result: Result, view: View) -> Figure:
@@ -87,6 +89,12 @@ def bigrams(result: Result, view: View) -> Figure:
     )
     layout = ranked.lying_axes(len(names), "logit above the mean", colours)
     return titled({"data": [trace], "layout": layout}, "Bigrams of the direct path", reading)
+
+
+def _heads(result: Result) -> list[list[int]]:
+    """All that the run looked at: a page asks for no other."""
+    heads: list[list[int]] = result.arrays["heads"].tolist()
+    return heads
 
 
 FIGURES: dict[str, Callable[[Result, View], Figure]] = {
