@@ -11,6 +11,9 @@ export type CrossedOut = Schemas["CrossedOut"];
 export type CrossedPairs = Schemas["CrossedPairs"];
 export type Trigram = Schemas["Trigram"];
 export type TokenSearch = Schemas["TokenSearchOut"];
+export type VirtualOut = Schemas["VirtualOut"];
+export type Direction = Schemas["Direction"];
+export type Weighed = Schemas["Weighed"];
 export type Circuit = Schemas["TablesIn"]["circuit"];
 
 /** Which head, of which weights. */
@@ -26,6 +29,8 @@ export const circuitsApi = {
     post<TablesOut>("circuits/tables", ask, signal),
   crossed: (ask: HeadAsk & { source?: number; pairs?: [number, number][] }, signal?: Signal) =>
     post<CrossedOut>("circuits/crossed", ask, signal),
+  virtual: (ask: Omit<HeadAsk, "layer" | "head"> & { writer: string; reader: string }, signal?: Signal) =>
+    post<VirtualOut>("circuits/virtual", ask, signal),
   tokens: (model: string, text: string, signal?: Signal) =>
     post<TokenSearch>("circuits/tokens", { model, text }, signal),
 };

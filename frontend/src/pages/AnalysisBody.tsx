@@ -3,11 +3,13 @@ import type { Analysis, Run } from "../api/types";
 import { ProblemNote } from "../parts/ProblemNote";
 import { isGrid } from "../plot/heads";
 import { Picture, type Selection } from "../plot/Picture";
+import { WhenSeen } from "../plot/WhenSeen";
 import { DEFAULT_VIEW, type Head } from "../url/view";
 import { seedsText, useAnalyses } from "./analyses";
 import { HeadFacts } from "./HeadFacts";
 import { HeadlineCards } from "./HeadlineCards";
 import { settingsOf } from "./headline";
+import { LeftOut } from "./LeftOut";
 import { Limits } from "./Limits";
 import { NextSteps } from "./NextSteps";
 import { ReproduceCard } from "./ReproduceCard";
@@ -34,15 +36,17 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
               <div className="skeleton grid-skeleton wide" role="status" aria-label="Loading the figures" />
             )}
             {analysis?.figures.map((name) => (
-              <RunFigure
-                key={name}
-                run={run}
-                name={name}
-                share={share}
-                selection={selection}
-                threshold={view.threshold}
-                onThreshold={(threshold) => onView({ ...view, threshold }, { replace: true })}
-              />
+              <WhenSeen key={name}>
+                <RunFigure
+                  run={run}
+                  name={name}
+                  share={share}
+                  selection={selection}
+                  threshold={view.threshold}
+                  onThreshold={(threshold) => onView({ ...view, threshold }, { replace: true })}
+                  saysLeftOut={name === analysis.head_figures[0]}
+                />
+              </WhenSeen>
             ))}
           </div>
         </div>
@@ -89,11 +93,15 @@ interface RunFigureProps {
   selection: Selection;
   threshold: number;
   onThreshold: (threshold: number) => void;
+  /** Say where the run left the head out: once a run is enough. */
+  saysLeftOut: boolean;
 }
 
 /** One figure; a map of many layers has the whole width. */
-function RunFigure({ run, name, share, selection, threshold, onThreshold }: RunFigureProps) {
+function RunFigure({ run, name, share, selection, threshold, onThreshold, saysLeftOut }: RunFigureProps) {
   const figure = useRunFigure(run, name, share, selection.head, threshold);
+  if (figure.leftOut && selection.head && share === null)
+    return saysLeftOut ? <LeftOut run={run} head={selection.head} /> : null;
   const { meta } = figure.data?.layout ?? {};
   const wide = meta?.wide === true || (isGrid(figure.data) && Number(meta?.max_width) >= 480);
   return (

@@ -7,12 +7,14 @@ import { DEFAULT_VIEW, type Head, headName } from "../url/view";
 export interface RunFigure extends Resource<Figure> {
   /** What it was asked for with. */
   asked: { threshold: number; head?: string | undefined };
+  /** The run looked at chosen heads, and not at this one. */
+  leftOut: boolean;
 }
 
 /**
  * A figure of a run; however many cards show it, it is asked for once. It says in `layout.meta` what it follows:
- * `head` where it is about one, `threshold` where that decides what it shows. Until the one asked for is there,
- * the last one stays.
+ * `head` where it is about one, `heads` where only those can be asked for, `threshold` where that decides what it
+ * shows. Until the one asked for is there, the last one stays.
  */
 export function useRunFigure(
   run: Pick<Run, "id">,
@@ -28,9 +30,12 @@ export function useRunFigure(
     threshold: meta?.threshold === undefined ? DEFAULT_VIEW.threshold : threshold,
     head: meta?.head === undefined || head === null ? undefined : headName(head),
   };
+  const known = meta?.heads as [number, number][] | undefined;
+  const leftOut =
+    head !== null && known !== undefined && !known.some(([l, h]) => l === head.layer && h === head.head);
   const another = asked.head !== undefined || asked.threshold !== DEFAULT_VIEW.threshold;
   const own = useResource(
-    another ? `${key} ${asked.threshold} ${asked.head ?? ""}` : null,
+    another && !leftOut ? `${key} ${asked.threshold} ${asked.head ?? ""}` : null,
     (signal) => api.figure(run.id, name, { share, ...asked }, signal),
     { fixed: true },
   );
@@ -38,7 +43,7 @@ export function useRunFigure(
   useEffect(() => {
     if (own.data) last.current = own.data;
   }, [own.data]);
-  if (!another) return { ...whole, asked };
+  if (!another || leftOut) return { ...whole, asked, leftOut };
   const data = own.data ?? (own.error ? undefined : (last.current ?? whole.data));
-  return { ...own, data, loading: false, asked };
+  return { ...own, data, loading: false, asked, leftOut };
 }

@@ -4,8 +4,12 @@ import type { LabSubject, RunSubject, Subject } from "./subject";
 import { useTheme } from "./theme";
 
 /** What a page shows, as files. */
-export function ExportMenu({ subject }: { subject: Subject }) {
-  return subject.kind === "run" ? <RunFiles subject={subject} /> : <LabFiles subject={subject} />;
+export function ExportMenu({ subject, quiet = false }: { subject: Subject; quiet?: boolean }) {
+  return subject.kind === "run" ? (
+    <RunFiles subject={subject} quiet={quiet} />
+  ) : (
+    <LabFiles subject={subject} />
+  );
 }
 
 function LabFiles({ subject }: { subject: LabSubject }) {
@@ -21,13 +25,13 @@ function LabFiles({ subject }: { subject: LabSubject }) {
 }
 
 /** The run: the page by itself, the numbers, the arrays. */
-function RunFiles({ subject }: { subject: RunSubject }) {
+function RunFiles({ subject, quiet }: { subject: RunSubject; quiet: boolean }) {
   const { theme } = useTheme();
   const { run, share, view } = subject;
   const address = (format: string) =>
     exportAddress(run.id, { format, share, threshold: view.threshold, mode: view.mode, theme });
   return (
-    <Menu label="Export" title="Export this run">
+    <Menu label="Export" title="Export this run" quiet={quiet}>
       <MenuItem href={address("html")}>This page, one HTML file</MenuItem>
       <MenuItem href={address("csv")}>
         {run.analysis === "chg" ? "Heads and seeds, CSV" : "Its first table, CSV"}

@@ -10,11 +10,16 @@ import { Dialog } from "./Dialog";
 import { ProblemNote } from "./ProblemNote";
 import type { Subject } from "./subject";
 
-export function ShareButton({ subject }: { subject: Subject }) {
+/** `quiet` where a page has several. */
+export function ShareButton({ subject, quiet = false }: { subject: Subject; quiet?: boolean }) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className="button primary" onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        className={quiet ? "button quiet" : "button primary"}
+        onClick={() => setOpen(true)}
+      >
         Share
       </button>
       {open && <ShareDialog subject={subject} onClose={() => setOpen(false)} />}

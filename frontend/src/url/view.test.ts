@@ -63,6 +63,12 @@ const places: fc.Arbitrary<Place> = fc.oneof(
         composition: fc.constantFrom(...COMPOSITIONS),
         threshold: fc.integer({ min: 1, max: 100 }).map((n) => n / 100),
         token: fc.option(fc.integer({ min: 0, max: 9_999_999 })),
+        virtual: fc.option(
+          fc.record({
+            writer: fc.constantFrom("embed", "0.3", "mlp 2"),
+            reader: fc.constantFrom("unembed", "1.5 k", "mlp 3"),
+          }),
+        ),
       })
       .map((view) => ({ ...view, tab: view.head === null ? ("heads" as const) : view.tab })),
   }),

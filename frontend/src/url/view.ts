@@ -61,6 +61,8 @@ export interface CircuitsView {
   threshold: number;
   /** The token whose cells of the head's tables are shown; null: the strongest of all. */
   token: number | null;
+  /** The two components whose virtual weights are shown, as the API names them: "0.3" and "1.5 k". */
+  virtual: { writer: string; reader: string } | null;
 }
 
 export const DEFAULT_CIRCUITS: CircuitsView = {
@@ -70,6 +72,7 @@ export const DEFAULT_CIRCUITS: CircuitsView = {
   composition: "k",
   threshold: 0.5,
   token: null,
+  virtual: null,
 };
 
 export type Place =
@@ -129,6 +132,7 @@ export function viewParameters(view: View): Record<string, string> {
 function parseCircuits(search: URLSearchParams): CircuitsView {
   const token = search.get("token") ?? "";
   const head = parseHead(search.get("head"));
+  const [writer, reader] = [search.get("writer"), search.get("reader")];
   return {
     head,
     weights: search.get("weights") || null,
@@ -136,6 +140,7 @@ function parseCircuits(search: URLSearchParams): CircuitsView {
     composition: oneOf(COMPOSITIONS, search.get("composition"), DEFAULT_CIRCUITS.composition),
     threshold: parseThreshold(search.get("threshold")),
     token: /^\d{1,7}$/.test(token) ? Number(token) : null,
+    virtual: writer && reader ? { writer, reader } : null,
   };
 }
 
@@ -147,6 +152,8 @@ function circuitsParameters(view: CircuitsView): Record<string, string | null> {
     composition: view.composition === DEFAULT_CIRCUITS.composition ? null : view.composition,
     threshold: view.threshold === DEFAULT_CIRCUITS.threshold ? null : view.threshold.toFixed(2),
     token: view.token === null ? null : String(view.token),
+    writer: view.virtual?.writer ?? null,
+    reader: view.virtual?.reader ?? null,
   };
 }
 

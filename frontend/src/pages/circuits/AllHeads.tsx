@@ -12,6 +12,7 @@ import { CircuitFigure, isGraph, kindOf } from "./CircuitFigure";
 import { fits, sectionRequest, sectionRuns } from "./circuitRuns";
 import { HeadInHand } from "./HeadInHand";
 import { Section } from "./Section";
+import { VirtualWeights } from "./VirtualWeights";
 
 export interface CircuitsState {
   model: Model;
@@ -54,6 +55,7 @@ export function AllHeads(state: CircuitsState) {
             model={model.name}
             weights={weights}
             runs={sectionRuns(runs, analysis.name, weights)}
+            view={view}
             reload={reload}
           >
             {(run) => (
@@ -64,6 +66,16 @@ export function AllHeads(state: CircuitsState) {
             )}
           </Section>
         ))}
+        {model.n_layers !== null && model.n_heads !== null && (
+          <VirtualWeights
+            model={model.name}
+            layers={model.n_layers}
+            heads={model.n_heads}
+            weights={weights}
+            view={view}
+            onView={onView}
+          />
+        )}
       </div>
       <aside className="side-column" aria-label="Head in hand">
         <HeadInHand {...state} selection={selection} />

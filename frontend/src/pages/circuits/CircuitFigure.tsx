@@ -4,16 +4,9 @@ import { type Resource, useResource } from "../../api/resource";
 import type { Figure, Run } from "../../api/types";
 import { cellValues, isGrid } from "../../plot/heads";
 import { Picture, type PictureSource, type Selection } from "../../plot/Picture";
-import { Link } from "../../url/navigation";
-import {
-  type CircuitsView,
-  COMPOSITIONS,
-  type Composition,
-  type Head,
-  headName,
-  NEW_RUN,
-} from "../../url/view";
-import { analysisTitle } from "../RunTitle";
+import { WhenSeen } from "../../plot/WhenSeen";
+import { type CircuitsView, COMPOSITIONS, type Composition, headName } from "../../url/view";
+import { LeftOut } from "../LeftOut";
 import { useRunFigure } from "../runFigure";
 
 /** Figures that come once for each of Q, K and V: "k-graph". Null for the others. */
@@ -36,42 +29,15 @@ interface CircuitFigureProps {
 }
 
 export function CircuitFigure(props: CircuitFigureProps) {
-  return isGraph(props.name) ? <Graph {...props} /> : <Plain {...props} />;
+  return <WhenSeen>{isGraph(props.name) ? <Graph {...props} /> : <Plain {...props} />}</WhenSeen>;
 }
 
 function Plain({ run, name, view, selection, saysLeftOut = false }: CircuitFigureProps) {
   const figure = useRunFigure(run, name, null, view.head);
-  if (view.head && figure.error?.code === "head-not-computed")
-    return saysLeftOut ? <LeftOut run={run} head={view.head} /> : null;
+  if (view.head && figure.leftOut) return saysLeftOut ? <LeftOut run={run} head={view.head} /> : null;
   // What an architecture doesn't have is no picture of nothing.
   if (isGrid(figure.data) && cellValues(figure.data).flat().every(Number.isNaN)) return null;
   return <Card run={run} name={name} figure={figure} asked={figure.asked} selection={selection} />;
-}
-
-/** A run over chosen heads that this one isn't among, and the way to one that has it. */
-function LeftOut({ run, head }: { run: Run; head: Head }) {
-  const params = { ...(run.params as Record<string, string>), heads: headName(head) };
-  const named = Object.entries(params).filter(([name]) => name === "heads" || name === "weight_processing");
-  return (
-    <div className="card missing wide">
-      <p className="muted">
-        {analysisTitle(run)}: not looked at for head {headName(head)}.
-      </p>
-      <Link
-        className="button"
-        to={{
-          page: "new",
-          ...NEW_RUN,
-          analysis: run.analysis,
-          model: run.model,
-          preset: run.preset,
-          params: Object.fromEntries(named),
-        }}
-      >
-        Compute it for this head
-      </Link>
-    </div>
-  );
 }
 
 /** Lines between heads: those above the threshold, and of the head in hand alone where there is one. */

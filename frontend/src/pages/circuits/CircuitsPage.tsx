@@ -91,7 +91,7 @@ function Circuits({ place, model, models, analyses }: CircuitsProps) {
                 go({
                   page: "circuits",
                   model: target.value,
-                  circuits: { ...view, head: null, tab: "heads", token: null },
+                  circuits: { ...view, head: null, tab: "heads", token: null, virtual: null },
                 })
               }
             >

@@ -71,6 +71,7 @@ export function HeadCircuit({
               model={model.name}
               weights={weights}
               runs={sectionRuns(runs, analysis.name, weights)}
+              view={view}
               reload={reload}
             >
               {() => null}

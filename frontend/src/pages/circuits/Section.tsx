@@ -4,9 +4,12 @@ import { type ApiError, asApiError } from "../../api/errors";
 import { useResource } from "../../api/resource";
 import type { Analysis, Run, RunRequest } from "../../api/types";
 import { duration } from "../../format/numbers";
+import { ExportMenu } from "../../parts/ExportMenu";
 import { ProblemNote } from "../../parts/ProblemNote";
+import { ShareButton } from "../../parts/ShareDialog";
+import type { RunSubject } from "../../parts/subject";
 import { Link } from "../../url/navigation";
-import { DEFAULT_VIEW, NEW_RUN } from "../../url/view";
+import { type CircuitsView, DEFAULT_VIEW, formatPlace, NEW_RUN } from "../../url/view";
 import { RunState } from "../RunStates";
 import { fits, processings, type SectionRuns, sectionRequest } from "./circuitRuns";
 
@@ -15,22 +18,19 @@ interface SectionProps {
   model: string;
   weights: string | null;
   runs: SectionRuns;
+  view: CircuitsView;
   reload: () => void;
   children: (run: Run) => ReactNode;
 }
 
 /** One analysis of the model: its figures, or what it takes to have them. */
-export function Section({ analysis, model, weights, runs, reload, children }: SectionProps) {
+export function Section({ analysis, model, weights, runs, view, reload, children }: SectionProps) {
   const { done, open } = runs;
   return (
     <section className="circuit-section" aria-label={analysis.title}>
       <div className="section-head">
         <h2>{analysis.title}</h2>
-        {done && (
-          <Link className="small" to={{ page: "run", id: done.id, view: DEFAULT_VIEW }}>
-            the whole result
-          </Link>
-        )}
+        {done && <SectionTools run={done} view={view} />}
       </div>
       <p className="caption">{analysis.summary}</p>
       {open && <RunState run={open} onRun={reload} readOnly={false} />}
@@ -44,6 +44,22 @@ export function Section({ analysis, model, weights, runs, reload, children }: Se
         </p>
       )}
     </section>
+  );
+}
+
+/** The result behind a section: its own page, its files, a link for others. */
+function SectionTools({ run, view: { head, threshold } }: { run: Run; view: CircuitsView }) {
+  const view = { ...DEFAULT_VIEW, head, threshold };
+  const path = formatPlace({ page: "run", id: run.id, view: DEFAULT_VIEW });
+  const subject: RunSubject = { kind: "run", run, view, share: null, path };
+  return (
+    <div className="picture-tools">
+      <Link className="button quiet" to={{ page: "run", id: run.id, view }}>
+        The whole result
+      </Link>
+      <ExportMenu subject={subject} quiet />
+      <ShareButton subject={subject} quiet />
+    </div>
   );
 }
 
