@@ -23,8 +23,8 @@ activations of all positions in a step-by-step pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ import torch
 from jaxtyping import Float, Float64
 from torch import nn
 
+from headscope.core.hooks import reading_input, reading_output
 from headscope.core.model import HeadModel
 from headscope.core.norms import Fold, measure_norm, norm_scale
 from headscope.errors import Invalid, Refused
@@ -121,7 +122,7 @@ def lens(model: HeadModel, ids: Sequence[int], at: int | None = None) -> Lens:
 
     with ExitStack() as hooks:
         for module in (*model.parts.blocks, norm):
-            hooks.enter_context(_before(module, lambda stream: streams.append(stream[0, at])))
+            hooks.enter_context(reading_input(module, lambda stream: streams.append(stream[0, at])))
         hooks.callback(model.parts.unembedding.register_forward_pre_hook(put).remove)
         depth = torch.arange(model.info.n_layers + 1)  # what ``put`` leaves stands at the first positions
         where = torch.stack([torch.zeros_like(depth), depth], 1)
@@ -145,7 +146,7 @@ class _Pass:
         with ExitStack() as hooks:
 
             def before(module: nn.Module, keep: Callable[[torch.Tensor], None]) -> None:
-                hooks.enter_context(_before(module, lambda stream: keep(stream[0, at])))
+                hooks.enter_context(reading_input(module, lambda stream: keep(stream[0, at])))
 
             before(parts.blocks[0], lambda stream: setattr(self, "embedding", stream))
             before(_final_norm(self.model), lambda stream: setattr(self, "last", stream))
@@ -157,8 +158,10 @@ class _Pass:
             for mlp, norm in zip(parts.mlps, parts.mlp_norms, strict=True):
                 writer = norm or mlp
                 if writer is not None:
-                    hooks.enter_context(_after(writer, lambda out: self.mlps.append(out[0, at])))
-            hooks.enter_context(_after(parts.unembedding, lambda out: setattr(self, "raw", out[0, 0])))
+                    hooks.enter_context(reading_output(writer, lambda out: self.mlps.append(out[0, at])))
+            hooks.enter_context(
+                reading_output(parts.unembedding, lambda out: setattr(self, "raw", out[0, 0]))
+            )
             where = torch.tensor([[0, at]], device=self.model.device)
             return self.model.logits_at(torch.tensor([list(ids)], device=self.model.device), where)[0]
 
@@ -286,31 +289,3 @@ def _double(fold: Fold) -> Fold:
 
 def _wide(logits: torch.Tensor) -> torch.Tensor:
     return logits if logits.dtype == torch.float64 else logits.float()
-
-
-@contextmanager
-def _before(module: nn.Module, keep: Callable[[torch.Tensor], None]) -> Iterator[None]:
-    """Call ``keep`` with what goes into a module, after what gates have made of it."""
-
-    def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        keep(args[0] if args else kwargs["hidden_states"])
-
-    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
-    try:
-        yield
-    finally:
-        handle.remove()
-
-
-@contextmanager
-def _after(module: nn.Module, keep: Callable[[torch.Tensor], None]) -> Iterator[None]:
-    """Call ``keep`` with what comes out of a module."""
-
-    def hook(_: nn.Module, __: Any, out: Any) -> None:
-        keep(out[0] if isinstance(out, tuple) else out)
-
-    handle = module.register_forward_hook(hook)
-    try:
-        yield
-    finally:
-        handle.remove()

@@ -1,13 +1,13 @@
-"""Interventions on heads, as context managers over a list of output projections (W_O), one per layer.
+"""Hooks as context managers: interventions on heads, and reading what goes into a module or comes out of it.
 
-All of them are forward pre-hooks on the module that applies W_O: its input is the heads' mixed values z, side
-by side [batch, pos, head * d_head], just before W_O. A hook exists only while its context is open, so a model
-without gates runs as if there were none.
+Gates and z are forward pre-hooks on the modules that apply W_O, one per layer: their input is the heads'
+mixed values z, side by side [batch, pos, head * d_head]. A hook exists only while its context is open, so a
+model without gates runs as if there were none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -67,6 +67,34 @@ def only_at(unembedding: nn.Module, where: Int[torch.Tensor, "n 2"]) -> Iterator
         yield
     finally:
         hook.remove()
+
+
+@contextmanager
+def reading_input(module: nn.Module, keep: Callable[[torch.Tensor], None]) -> Iterator[None]:
+    """Call ``keep`` with what goes into a module, after what gates have made of it."""
+
+    def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        keep(args[0] if args else kwargs["hidden_states"])
+
+    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def reading_output(module: nn.Module, keep: Callable[[torch.Tensor], None]) -> Iterator[None]:
+    """Call ``keep`` with what comes out of a module."""
+
+    def hook(_: nn.Module, __: Any, out: Any) -> None:
+        keep(out[0] if isinstance(out, tuple) else out)
+
+    handle = module.register_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 class _Gate:

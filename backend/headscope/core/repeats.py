@@ -27,7 +27,7 @@ def copies(tokens: Sequence[Token], fold: bool = False, most: int | None = None)
 
 
 def predictable(before: Sequence[Sequence[int]]) -> list[int]:
-    """Of what ``copies`` gives, the repeats whose predecessor is a repeat too: those induction can predict."""
+    """Of what ``copies`` gives, the repeats whose predecessor is a repeat too: what induction can predict."""
     return [i for i in range(1, len(before)) if before[i] and before[i - 1]]
 
 
