@@ -111,3 +111,15 @@ def test_a_body_that_is_not_json(bare: Settings, content: bytes, media_type: str
     assert answer.json()["code"] == code
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["remedy"]
+
+
+def test_a_bodys_faults_are_told_without_names_of_types(bare: Settings) -> None:
+    from headscope.web.app import create_app
+
+    client = TestClient(create_app(bare), base_url=BASE_URL)
+    wanted = {"name": "a\nb", "model": "headscope-2l", "gates": [[None]]}
+    problem = Problem.model_validate(client.post("/api/v1/gates", json=wanted).json())
+    assert "body.name: should be one line, without control characters." in problem.detail
+    assert "body.gates.0.0: Input should be a valid number." in problem.detail
+    assert "TypedArray" not in problem.detail + problem.remedy
+    assert "list[" not in problem.detail + problem.remedy

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from headscope.errors import HeadscopeError, Invalid, NotFound, SignInNeeded, TooLarge, Unavailable
+from headscope.messages.prompts import ONE_LINE
 from headscope.web.headers import SECURITY_HEADERS
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -85,17 +86,27 @@ def invalid(errors: list[dict[str, Any]]) -> Invalid:
         reason = first.get("ctx", {}).get("error", "it doesn't parse")
         return Invalid(f"The body is not JSON: {reason}.", "Send a JSON object.", code="not-json")
     # Our own validators' words, without pydantic's "Value error" before them.
-    sentences = [f"{_place(e['loc'])}: {e['msg'].removeprefix('Value error, ')}." for e in errors[:5]]
+    sentences = dict.fromkeys(f"{_place(e['loc'])}: {_fault(e)}." for e in errors[:5])
     return Invalid(" ".join(sentences), _remedy(first), code="invalid-request")
 
 
 def _place(loc: tuple[str | int, ...]) -> str:
-    """Where a value stands, in the words of the request: ``body.run_ids``, ``query.threshold``."""
-    return ".".join(map(str, loc)) or "request"
+    """Where a value stands, in the words of the request: ``body.run_ids``, ``query.threshold``.
+
+    Of a field that may be one thing or another, pydantic names the kind it tried (``list[list[float]]``) too.
+    """
+    named = [str(part) for part in loc if not (str(part)[:1].isupper() or "[" in str(part))]
+    return ".".join(named) or "request"
+
+
+def _fault(finding: dict[str, Any]) -> str:
+    if finding.get("ctx", {}).get("pattern") == ONE_LINE:
+        return "should be one line, without control characters"
+    return str(finding["msg"]).removeprefix("Value error, ")
 
 
 def _remedy(finding: dict[str, Any]) -> str:
-    name = str(finding.get("loc", ("it",))[-1])
+    name = _place(finding.get("loc", ("it",))).rsplit(".", 1)[-1]
     match finding.get("type"):
         case "missing":
             return f"Add {name}."
