@@ -61,7 +61,7 @@ def test_crossed_pairs_are_of_the_same_two_factors(result: Result) -> None:
 def test_figures_are_of_the_head_asked_for(result: Result) -> None:
     meta = figures.build(result, "trigrams", head="0.7")["layout"]["meta"]
     assert meta["head"] == [0, 7]
-    assert meta["heads"] == result.arrays["heads"].tolist(), "a page asks for no head but these"
+    assert meta["looked_at"] == result.arrays["heads"].tolist(), "a page asks for no head but these"
     with pytest.raises(NotFound, match=r"head 0\.1") as refused:
         figures.build(result, "trigrams", head="0.1")
     assert refused.value.code == "head-not-computed"

@@ -13,7 +13,7 @@ export interface RunFigure extends Resource<Figure> {
 
 /**
  * A figure of a run; however many cards show it, it is asked for once. It says in `layout.meta` what it follows:
- * `head` where it is about one, `heads` where only those can be asked for, `threshold` where that decides what it
+ * `head` where it is about one, `looked_at` where only those heads can be asked for, `threshold` where that decides what it
  * shows. Until the one asked for is there, the last one stays.
  */
 export function useRunFigure(
@@ -30,7 +30,7 @@ export function useRunFigure(
     threshold: meta?.threshold === undefined ? DEFAULT_VIEW.threshold : threshold,
     head: meta?.head === undefined || head === null ? undefined : headName(head),
   };
-  const known = meta?.heads as [number, number][] | undefined;
+  const known = meta?.looked_at as [number, number][] | undefined;
   const leftOut =
     head !== null && known !== undefined && !known.some(([l, h]) => l === head.layer && h === head.head);
   const another = asked.head !== undefined || asked.threshold !== DEFAULT_VIEW.threshold;

@@ -42,7 +42,7 @@ def trigrams(result: Result, view: View) -> Figure:
     )
     layout = ranked.lying_axes(len(names), "score", colours)
     title = f"Skip trigrams of head {head}"
-    return titled({"data": [trace], "layout": layout}, title, reading, head=at, heads=_heads(result))
+    return titled({"data": [trace], "layout": layout}, title, reading, head=at, looked_at=_heads(result))
 
 
 def crossed(result: Result, view: View) -> Figure:
@@ -71,7 +71,7 @@ def crossed(result: Result, view: View) -> Figure:
     layout = ranked.lying_axes(len(names), "score of the weaker crossed pair", colours)
     layout["margin"] = {**layout["margin"], "l": 240}
     title = f"Crossed pairs of head {head}"
-    return titled({"data": [trace], "layout": layout}, title, reading, head=at, heads=_heads(result))
+    return titled({"data": [trace], "layout": layout}, title, reading, head=at, looked_at=_heads(result))
 
 
 def bigrams(result: Result, view: View) -> Figure:

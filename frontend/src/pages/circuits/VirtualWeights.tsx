@@ -63,7 +63,9 @@ export function VirtualWeights({ model, layers, heads, weights, view, onView }: 
           </button>
         </form>
         <div aria-live="polite">
-          {found.error && <ProblemNote error={found.error} retry={found.reload} />}
+          {found.error && (
+            <ProblemNote error={found.error} retry={found.error.status === 422 ? undefined : found.reload} />
+          )}
           {found.loading && (
             <div className="skeleton list-skeleton" role="status" aria-label="Reading the weights" />
           )}
@@ -87,26 +89,24 @@ function Product({ data }: { data: VirtualOut }) {
       {data.directions.length === 0 ? (
         <p className="muted">It reads nothing of it.</p>
       ) : (
-        <div className="table-scroll">
-          <table className="table directions">
-            <caption>
-              The strongest directions: along each, more of the writer’s side gives more of the reader’s. Both
-              signs of a direction may be turned together.
-            </caption>
-            <thead>
-              <tr>
-                <th scope="col">singular value</th>
-                <th scope="col">{LEFT[data.left]}</th>
-                <th scope="col">{rightTitle(data)}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.directions.map((direction, i) => (
-                <Row key={i} direction={direction} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <table className="table directions">
+          <caption>
+            The strongest directions: along each, more of the writer’s side gives more of the reader’s. Both
+            signs of a direction may be turned together.
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">singular value</th>
+              <th scope="col">{LEFT[data.left]}</th>
+              <th scope="col">{rightTitle(data)}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.directions.map((direction, i) => (
+              <Row key={i} direction={direction} />
+            ))}
+          </tbody>
+        </table>
       )}
     </>
   );
