@@ -41,7 +41,7 @@ describe("a section of the circuits", () => {
     expect(sectionRequest(eigen, "m", "raw")).toEqual({
       analysis: "eigen",
       model: "m",
-      preset: "quick",
+      preset: null,
       params: { weight_processing: "raw" },
     });
     const exact = {

@@ -55,13 +55,13 @@ export function chosenWeights(
   return [...known].sort((a, b) => count(b) - count(a))[0] ?? null;
 }
 
-/** The request that fills a section. */
+/** The request that fills a section: the analysis as it is by itself; "quick" looks at fewer tokens and draws. */
 export function sectionRequest(analysis: Analysis, model: string, weights: string | null): RunRequest {
   const named = weights !== null && processings(analysis).includes(weights);
   return {
     analysis: analysis.name,
     model,
-    preset: Object.keys(analysis.presets)[0] ?? null,
+    preset: null,
     params: named ? { [PROCESSING]: weights } : {},
   };
 }
