@@ -53,7 +53,7 @@ from headscope.tasks.task import Task
 
 Out = TypeVar("Out", bound=BaseModel)
 
-PATIENCE = httpx.Timeout(90.0, connect=3.0)
+PATIENCE = httpx.Timeout(180.0, connect=3.0)
 """Seconds: a long text on a large model, behind other prompts."""
 
 ACCURACY_PATIENCE = httpx.Timeout(3.0)
