@@ -18,11 +18,11 @@ _SIGNS = {" ": "·", "\n": "⏎", "\t": "⇥", "\r": "␍"}
 
 
 def token_word(text: str | None, hex_bytes: str) -> str:
-    """A token in a label: spaces and newlines visible, bytes that are no text in hexadecimal, no markup."""
+    """A token in a label: spaces and newlines visible, what can't be seen in hexadecimal, no markup."""
     if text is None:
         return f"0x{hex_bytes}"
     seen = "".join(_SIGNS.get(character, character) for character in text)
-    return escape("".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in seen), quote=False)
+    return escape("".join(c if c.isprintable() else f"0x{ord(c):02x}" for c in seen), quote=False)
 
 
 def lying_bars(

@@ -68,7 +68,7 @@ def crossed(result: Result, view: View) -> Figure:
         if names
         else f"Head {head} has no crossed pairs that the model's own bigrams would tell apart."
     )
-    layout = ranked.lying_axes(len(names), "score of the weaker crossed pair", colours)
+    layout = ranked.lying_axes(len(names), "score of the weaker one", colours)
     layout["margin"] = {**layout["margin"], "l": 240}
     title = f"Crossed pairs of head {head}"
     return titled({"data": [trace], "layout": layout}, title, reading, head=at, looked_at=_heads(result))

@@ -1,4 +1,4 @@
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Resource } from "../../api/resource";
 import { PointedProvider } from "../../lab/pointed";
 import { useLab } from "../../lab/state";
@@ -27,7 +27,7 @@ export function LabBody() {
   return (
     <div className="page lab">
       <LabTitle />
-      {look.data ? <LabFacts look={look.data} /> : look.loading && <div className="skeleton text" />}
+      {look.data ? <LabFacts look={look.data} /> : look.loading && <Waiting />}
       {readOnly || model?.ready ? (
         <PointedProvider>
           <div className="columns lab-columns">
@@ -44,6 +44,21 @@ export function LabBody() {
         <NoModel />
       )}
     </div>
+  );
+}
+
+/** What the wait is for, once it is long enough to wonder. */
+function Waiting() {
+  const [long, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), 1500);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!long) return <div className="skeleton text" />;
+  return (
+    <p className="muted" role="status">
+      Reading the prompt… A model that isn’t in memory yet takes some seconds more, a long prompt too.
+    </p>
   );
 }
 
