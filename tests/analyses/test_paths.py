@@ -12,6 +12,7 @@ from analyses.circuit_runs import run, two_layer
 from core.circuits.conftest import load, save
 from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Context, Result
+from headscope.analyses.paths.kept import MOST_IMPORTANT, MOST_KEPT, by_importance
 from headscope.core.model import HeadModel
 from headscope.errors import Invalid, Refused
 from headscope.tasks.prompts import prompt_set
@@ -61,7 +62,7 @@ def test_kept_prompts_take_the_place_of_random_tokens(model: HeadModel) -> None:
     params = PATHS.params.model_validate({"prompts": kept.id, "rows": 2})
     inputs = {"prompts": kept}
     keys = [piece.key for piece in PATHS.plan(params, model.info, inputs)]
-    assert keys == ["terms", "row/0", "row/1"]
+    assert keys == ["terms", "row/0", "row/1", "virtual"]
     piece = PATHS.plan(params, model.info, inputs)[2]
     found = PATHS.compute(piece, params, Context(model, None, inputs=inputs))
     ids = torch.tensor([model.tokenizer.encode(kept.texts[1])])
@@ -87,6 +88,102 @@ def test_figures_of_one_head_show_its_paths(result: Result) -> None:
     assert figure["layout"]["meta"]["title"].endswith("1.5")
     pattern = result.arrays["pair_pattern"]
     np.testing.assert_allclose(pattern.sum(-1), 1, rtol=1e-4)
+
+
+def foremost(rise: float) -> tuple[bool, float]:
+    """Sorts pairs that help before those that harm, the larger effect first."""
+    return rise <= 0, -abs(rise)
+
+
+def test_the_virtual_heads_kept_are_those_that_matter(result: Result) -> None:
+    mean = result.arrays["virtual"].mean(axis=0)
+    pairs = [tuple(pair) for pair in result.arrays["pairs"].tolist()]
+    rises = [float(mean[pair]) for pair in pairs]
+    assert rises == sorted(rises, key=foremost)
+    every = np.sort(np.abs(mean[np.isfinite(mean)]))[::-1]
+    sizes = np.sort(np.abs(rises))[::-1]
+    assert set(every[:MOST_IMPORTANT]) <= set(sizes), "the largest effects, helpful or harmful"
+    for later in range(8):
+        best = min(range(8), key=lambda head: foremost(mean[0, head, 1, later]))
+        assert (0, best, 1, later) in pairs, "each later head has its own first pair"
+    assert len(set(pairs)) == len(pairs) <= MOST_KEPT
+
+
+@pytest.mark.parametrize("name", ["virtual-pattern", "virtual-spectrum"])
+def test_a_head_in_hand_shows_its_most_important_pair(result: Result, name: str) -> None:
+    whole = figures.build(result, name)["layout"]["meta"]
+    assert "0.3 → 1.5" in whole["title"]
+    meta = figures.build(result, name, head="1.5")["layout"]["meta"]
+    assert "0.3 → 1.5" in meta["title"]
+    assert (
+        "pairs of head 1.5 that are kept, this one helps most: without it the loss rises by 0.1"
+        in meta["reading"]
+    )
+    kept = {(a, b) for a, b, _, word in figures.table(result, "virtual")["rows"] if word == "yes"}
+    assert len(kept) == len(result.arrays["pairs"])
+    for later in range(8):
+        head = f"1.{later}"
+        title = figures.build(result, name, head=head)["layout"]["meta"]["title"]
+        own = [row for row in figures.table(result, "virtual")["rows"] if row[1] == head]
+        first = min(own, key=lambda row: foremost(row[2]))
+        assert f"{first[0]} → {head}" in title, "of all its pairs, kept or not"
+        assert (first[0], head) in kept
+
+
+def test_a_head_whose_kept_pairs_all_harm_shows_the_worst(result: Result) -> None:
+    mean = result.arrays["virtual"].mean(axis=0)
+    pairs = [pair for pair in result.arrays["pairs"].tolist() if pair[:2] == [0, 7]]
+    assert pairs
+    assert all(mean[tuple(pair)] < 0 for pair in pairs)
+    worst = min(pairs, key=lambda pair: float(mean[tuple(pair)]))
+    meta = figures.build(result, "virtual-pattern", head="0.7")["layout"]["meta"]
+    assert f"0.7 → 1.{worst[3]}" in meta["title"]
+    assert f"without it the loss falls by {-mean[tuple(worst)]:.3f} nats" in meta["reading"]
+
+
+def test_a_kept_pattern_and_spectrum_are_the_pairs_own(model: HeadModel, result: Result) -> None:
+    place = [tuple(pair) for pair in result.arrays["pairs"].tolist()].index((0, 3, 1, 5))
+    seen: dict[int, torch.Tensor] = {}
+    with model.reading(lambda layer, pattern, _: seen.update({layer: pattern[0].double()})):
+        model.logits(torch.tensor([model.tokenizer.encode(TEXT)]))
+    expected = (seen[1][5] @ seen[0][3]).numpy()
+    np.testing.assert_allclose(result.arrays["pair_pattern"][place], expected, atol=1e-5)
+
+
+def test_where_importance_isnt_measured_pairs_are_kept_by_value(
+    model: HeadModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headscope.core.circuits.importance.MOST_PAIRS", 63)
+    found = run("paths", model, text=TEXT, rows=1)
+    arrays = found.arrays
+    totals = {
+        (one, two): float(arrays["value"][(arrays["first"] == one) & (arrays["second"] == two)].sum())
+        for one in range(8)
+        for two in range(8, 16)
+    }
+    ranked = sorted(totals, key=lambda pair: -abs(totals[pair]))[:MOST_IMPORTANT]
+    assert arrays["pairs"].tolist() == [[0, one, 1, two - 8] for one, two in ranked]
+    assert found.values["pairs_by"] == "value"
+    assert "virtual" not in arrays
+    reading = figures.build(found, "virtual-pattern")["layout"]["meta"]["reading"]
+    assert "adds most to the logit on this prompt" in reading
+    left_out = next(head for head in range(8) if head not in [one for one, _ in ranked])
+    reading = figures.build(found, "virtual-pattern", head=f"0.{left_out}")["layout"]["meta"]["reading"]
+    assert f"Head 0.{left_out} is half of none of the 12 pairs kept" in reading
+
+
+def test_more_later_heads_than_places_keep_the_most_important() -> None:
+    marginal = np.full((9, 4, 9, 4), np.nan)
+    later = np.arange(36).reshape(9, 4)
+    marginal[0, :, 1:] = 0.001 * later[1:]
+    marginal[0, 0, 1] = [-5, -6, 7, 8]
+    pairs = by_importance(marginal)
+    assert len(pairs) == MOST_KEPT
+    assert pairs[[0, 1, -2, -1]].tolist() == [[0, 0, 1, 3], [0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 1, 0]]
+    assert (np.diff(marginal[tuple(pairs.T)][:-2]) <= 0).all()
+    laters = {tuple(pair[2:]) for pair in pairs.tolist()}
+    assert laters >= {(8, head) for head in range(4)}
+    assert len(laters) == 18, "the last two layers by size, then the most helpful of layers before"
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,8 @@ def virtual_pattern(result: Result, view: View) -> Figure:
     reading = (
         f"The product of the two patterns of {name}: how much each token sees of each earlier one "
         "through the place "
-        "that the second head looks at. Its matrix is the product of the two OV matrices."
+        "that the second head looks at. Its matrix is the product of the two OV matrices. "
+        f"{_why(result, view)}"
     )
     return titled({"data": [trace], "layout": layout}, f"Where virtual head {name} looks", reading)
 
@@ -161,7 +162,8 @@ def virtual_spectrum(result: Result, view: View) -> Figure:
     reading = (
         "Every dot is an eigenvalue of both OV matrices in a row. Right: the pair copies the token it "
         "sees; left: it "
-        "lowers it. The outer ring is the largest, each ring inwards a tenth of it."
+        "lowers it. The outer ring is the largest, each ring inwards a tenth of it. "
+        f"{_why(result, view)}"
     )
     return titled({"data": [trace], "layout": layout}, f"Eigenvalues of virtual head {name}", reading)
 
@@ -169,6 +171,24 @@ def virtual_spectrum(result: Result, view: View) -> Figure:
 def _pair_name(result: Result, place: int) -> str:
     pair = result.arrays["pairs"][place]
     return f"{head_name(pair[:2])} → {head_name(pair[2:])}"
+
+
+def _why(result: Result, view: View) -> str:
+    """Why this pair is shown, and by which measure: a sentence."""
+    number = len(result.arrays["pairs"])
+    kept = f"Of the {number} pairs kept"
+    if view.head is not None and tables.places_of(result, view):
+        kept = f"Of those pairs of head {head_name(view.head)} that are kept"
+    elif view.head is not None:
+        kept = f"Head {head_name(view.head)} is half of none of the {number} pairs kept; of them all"
+    if result.values.get("pairs_by") == "importance":
+        pair = tuple(result.arrays["pairs"][tables.virtual_place(result, view)])
+        rise = float(result.arrays["virtual"].mean(axis=0)[pair])
+        if rise > 0:
+            return f"{kept}, this one helps most: without it the loss rises by {rise:.3f} nats a token."
+        harm = f"without it the loss falls by {-rise:.3f} nats a token"
+        return f"{kept}, none helps and this one harms most: {harm}."
+    return f"{kept}, this one adds most to the logit on this prompt or takes most from it."
 
 
 FIGURES: dict[str, Callable[[Result, View], Figure]] = {

@@ -66,10 +66,13 @@ def heads(result: Result, view: View) -> Table:
 def virtual(result: Result, view: View) -> Table:
     """A row for each virtual head that was left out, the most important first; else those of the prompt."""
     pairs = virtual_pairs(result)
+    kept = {tuple(pair) for pair in result.arrays["pairs"].tolist()}
+    shown = ["yes" if pair in kept else "no" for pair, _ in pairs]
     columns: list[Column] = [
         ("earlier", "earlier head", "", np.array([head_name(pair[:2]) for pair, _ in pairs])),
         ("later", "later head", "", np.array([head_name(pair[2:]) for pair, _ in pairs])),
         ("rise", "loss without it, rise", "nats", np.array([rise for _, rise in pairs])),
+        ("kept", "pattern and eigenvalues kept", "", np.array(shown)),
     ]
     return table(columns)
 
@@ -115,11 +118,18 @@ def virtual_pairs(result: Result) -> list[tuple[tuple[int, ...], float]]:
 
 
 def virtual_place(result: Result, view: View) -> int:
-    """Of the virtual heads kept, the first, or the first that the head in hand is half of."""
-    for place, pair in enumerate(result.arrays["pairs"].tolist()):
-        if view.head is None or view.head in (tuple(pair[:2]), tuple(pair[2:])):
-            return place
-    return 0
+    """Of the virtual heads kept, the first that the head in hand is half of; the first of all without one."""
+    return next(iter(places_of(result, view)), 0)
+
+
+def places_of(result: Result, view: View) -> list[int]:
+    """The virtual heads kept that the head in hand is half of; all of them without one. They are in order."""
+    pairs = result.arrays["pairs"].tolist()
+    return [
+        place
+        for place, pair in enumerate(pairs)
+        if view.head is None or view.head in (tuple(pair[:2]), tuple(pair[2:]))
+    ]
 
 
 TABLES: dict[str, Callable[[Result, View], Table]] = {
