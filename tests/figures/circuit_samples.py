@@ -111,8 +111,7 @@ def paths() -> Result:
     prompt = [TOKENS[1], TOKENS[2], TOKENS[3], TOKENS[0]]
     values = {"at": 3, "token": 2, "against": 0, "total": 2.5, "logit": 2.5, "n_terms": 5}
     values |= {"longer": 0.0, "through_mlps": -0.25, "other_terms": 0.0}
-    values |= {"pairs_by": "importance"}
-    return sample("paths", arrays, seeds=3, tokens=TOKENS, prompt=prompt, **values)
+    return sample("paths", arrays, 3, tokens=TOKENS, prompt=prompt, pairs_by="importance", **values)
 
 
 def residual() -> Result:
