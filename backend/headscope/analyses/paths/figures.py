@@ -104,7 +104,7 @@ def virtual(result: Result, view: View) -> Figure:
         "token, "
         "when just that pair's paths are left out."
         if names
-        else "This model has too many virtual heads to leave out one at a time: that wasn't measured."
+        else tables.why_none(result, view)
     )
     layout = ranked.lying_axes(len(names), "rise of the loss, nats", view.colours)
     return titled({"data": [trace], "layout": layout}, "Which virtual heads matter?", reading)

@@ -12,6 +12,7 @@ from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, flat, places, quietly, spread, table
 from headscope.analyses.from_weights import head_name, joined
 from headscope.analyses.paths.compute import path_name
+from headscope.errors import Invalid
 from headscope.figures.view import View
 
 
@@ -117,8 +118,26 @@ def virtual_pairs(result: Result) -> list[tuple[tuple[int, ...], float]]:
     return [(tuple(pair), float(mean[tuple(pair)])) for pair in ranked.tolist()]
 
 
+def why_none(result: Result, view: View) -> str:
+    """Why there is nothing to draw of virtual heads: a sentence."""
+    if not len(result.arrays["pairs"]):
+        return "This model has no virtual heads: none of its heads can read another's output."
+    if "virtual" not in result.arrays:
+        return "This model has too many virtual heads to leave out one at a time: that wasn't measured."
+    return f"Head {head_name(view.head or (0, 0))} is half of no virtual head."
+
+
 def virtual_place(result: Result, view: View) -> int:
-    """Of the virtual heads kept, the first that the head in hand is half of; the first of all without one."""
+    """Of the virtual heads kept, the first that the head in hand is half of; the first of all without one.
+
+    Raises ``Invalid`` (no-virtual-heads) for a model whose heads stand in one layer.
+    """
+    if not len(result.arrays["pairs"]):
+        raise Invalid(
+            "This model has no virtual heads: none of its heads can read another's output.",
+            "Look at a model with attention in two layers or more.",
+            code="no-virtual-heads",
+        )
     return next(iter(places_of(result, view)), 0)
 
 
