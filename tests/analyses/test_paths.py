@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from analyses.circuit_runs import run, two_layer
 from core.circuits.conftest import load, save
@@ -15,6 +18,8 @@ from headscope.analyses.base import Context, Result
 from headscope.analyses.paths.kept import MOST_IMPORTANT, MOST_KEPT, by_importance
 from headscope.core.model import HeadModel
 from headscope.errors import Invalid, Refused
+from headscope.models.catalogue import Catalogue
+from headscope.settings import Settings
 from headscope.tasks.prompts import prompt_set
 
 PATHS: Any = ANALYSES["paths"]
@@ -107,6 +112,23 @@ def test_the_virtual_heads_kept_are_those_that_matter(result: Result) -> None:
         best = min(range(8), key=lambda head: foremost(mean[0, head, 1, later]))
         assert (0, best, 1, later) in pairs, "each later head has its own first pair"
     assert len(set(pairs)) == len(pairs) <= MOST_KEPT
+
+
+def test_one_layer_has_no_virtual_heads(tmp_path: Path) -> None:
+    bundled = Catalogue(Settings(data_dir=tmp_path)).folder("headscope-2l")
+    config = json.loads((bundled / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 1}))
+    (tmp_path / "tokenizer.json").write_bytes((bundled / "tokenizer.json").read_bytes())
+    weights = load_file(bundled / "model.safetensors")
+    first = {name: tensor for name, tensor in weights.items() if not name.startswith("layers.1.")}
+    save_file(first, tmp_path / "model.safetensors")
+    found = run("paths", load(tmp_path), text=TEXT, rows=1)
+    assert found.values["n_terms"] == (1 + 8) * 3
+    meta = figures.build(found, "virtual")["layout"]["meta"]
+    assert meta["reading"].startswith("This model has no virtual heads")
+    for name in ("virtual-pattern", "virtual-spectrum"):
+        with pytest.raises(Invalid, match="no virtual heads"):
+            figures.build(found, name, head="0.1")
 
 
 @pytest.mark.parametrize("name", ["virtual-pattern", "virtual-spectrum"])
