@@ -74,9 +74,6 @@ def test_a_killed_workers_battery_goes_on_behind_its_last_piece(
     before = kept_pieces(bench, run_id)
     assert bench.run(run_id).status == "running", "it was killed too late to test anything"
     assert "prompts/1000-1099" not in before
-    progress = bench.run(run_id).progress
-    assert progress is not None
-    assert 0.3 < progress["fraction"] < 1
 
     workers.append(worker(bench))
     bench.until(
