@@ -366,3 +366,14 @@ def gone(process: int, seconds: float = 15) -> bool:
             return True
         time.sleep(0.1)
     return False
+
+
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    from headscope.cli.serve import listen
+
+    with (
+        listen("127.0.0.1", 0) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
