@@ -75,7 +75,7 @@ def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    # Accepted connections inherit it; asyncio sets it only on sockets that name their protocol, and without it
+    # Accepted connections inherit it; asyncio sets it only on sockets that name their protocol. Without it
     # each answer waits 40 ms for an acknowledgement between its head and its body.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
