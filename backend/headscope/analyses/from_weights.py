@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from headscope.analyses.base import Params, Result
+from headscope.analyses.base import Params, Reference, Result
 from headscope.core.model import HeadModel, ModelInfo
 
 if TYPE_CHECKING:
@@ -36,6 +36,21 @@ class WeightParams(Params):
     dtype: Literal["float32", "float64"] = Field(
         default="float32", title="Precision", description="Of the weights and of all that is computed."
     )
+
+
+class FromWeights:
+    """What analyses of weights are alike in: no task, fused attention where they run the model at all.
+
+    One that draws nothing has no seeds; one that draws says which.
+    """
+
+    needs_task: ClassVar[bool] = False
+    attention: ClassVar[str] = "sdpa"
+    references: ClassVar[Mapping[str, Reference]] = {}
+
+    def seeds(self, params: Any) -> Sequence[int]:
+        """None: nothing is drawn by chance."""
+        return ()
 
 
 def weights_of(model: HeadModel, params: WeightParams) -> Weights:

@@ -8,10 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Context, Estimate, Piece, Reference, Result
+from headscope.analyses.base import Arrays, Context, Estimate, Piece, Result
 from headscope.analyses.composition.schema import PRESETS, CompositionParams
 from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput
-from headscope.analyses.from_weights import head_name, limits_array, limits_list, processed, weights_of
+from headscope.analyses.from_weights import (
+    FromWeights,
+    head_name,
+    limits_array,
+    limits_list,
+    processed,
+    weights_of,
+)
 from headscope.core.cost import ELEMENT_BYTES
 from headscope.core.model import ModelInfo
 from headscope.core.tokens import Tokenizer
@@ -21,22 +28,15 @@ from headscope.tasks.task import Task
 KINDS = ("q", "k", "v")
 
 
-class Composition:
+class Composition(FromWeights):
     """Q, K and V composition of every pair, random matrices' mean subtracted [A Mathematical Framework]."""
 
     name: ClassVar[str] = "composition"
     title: ClassVar[str] = "Composition"
     summary: ClassVar[str] = "Which later heads read what which earlier heads write."
     version: ClassVar[int] = 1
-    needs_task: ClassVar[bool] = False
-    attention: ClassVar[str] = "sdpa"
-    references: ClassVar[Mapping[str, Reference]] = {}
     params: type[CompositionParams] = CompositionParams
     presets: Mapping[str, Mapping[str, Any]] = PRESETS
-
-    def seeds(self, params: CompositionParams) -> Sequence[int]:
-        """None: nothing but the baseline is drawn, and that by its own seed."""
-        return ()
 
     def estimate(
         self,

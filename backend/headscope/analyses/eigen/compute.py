@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Context, Estimate, Piece, Progress, Reference, Result
+from headscope.analyses.base import Arrays, Context, Estimate, Piece, Progress, Result
 from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, pass_bytes, pass_flop
 from headscope.analyses.eigen.schema import PRESETS, EigenParams
 from headscope.analyses.from_weights import (
+    FromWeights,
     head_name,
     limits_array,
     limits_list,
@@ -38,16 +39,13 @@ _EIG = 25.0  # FLOP of a d x d eigenvalue problem, in d^3
 _EIG_SPEED = 2e9  # at which LAPACK solves small ones
 
 
-class Eigen:
+class Eigen(FromWeights):
     """OV and QK spectra of every head [A Mathematical Framework, 2021], and who feeds its keys."""
 
     name: ClassVar[str] = "eigen"
     title: ClassVar[str] = "Eigenvalues"
     summary: ClassVar[str] = "What every head copies and what it matches, read from the weights."
     version: ClassVar[int] = 1
-    needs_task: ClassVar[bool] = False
-    attention: ClassVar[str] = "sdpa"
-    references: ClassVar[Mapping[str, Reference]] = {}
     params: type[EigenParams] = EigenParams
     presets: Mapping[str, Mapping[str, Any]] = PRESETS
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Reference, Result
 from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, pass_bytes, pass_flop
-from headscope.analyses.from_weights import head_name, limits_list
+from headscope.analyses.from_weights import FromWeights, head_name, limits_list
 from headscope.analyses.paths import pieces as parts
 from headscope.analyses.paths.prompt import looked_at, token_ids
 from headscope.analyses.paths.schema import PRESETS, PathsParams
@@ -29,7 +29,7 @@ from headscope.tasks.task import Task
 MOST_PATTERN_BYTES = 2 * 2**30
 
 
-class Paths:
+class Paths(FromWeights):
     """A logit as a sum over paths, and the importance of heads by order [A Mathematical Framework, 2021]."""
 
     name: ClassVar[str] = "paths"
@@ -38,8 +38,6 @@ class Paths:
         "A logit as a sum over the ways through the heads, and how much each way matters."
     )
     version: ClassVar[int] = 2
-    needs_task: ClassVar[bool] = False
-    attention: ClassVar[str] = "sdpa"
     references: ClassVar[Mapping[str, Reference]] = {"prompts": "prompts"}
     params: type[PathsParams] = PathsParams
     presets: Mapping[str, Mapping[str, Any]] = PRESETS

@@ -8,9 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Context, Estimate, Piece, Reference, Result
+from headscope.analyses.base import Arrays, Context, Estimate, Piece, Result
 from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, pass_bytes, pass_flop
-from headscope.analyses.from_weights import head_name, limits_array, limits_list, processed, weights_of
+from headscope.analyses.from_weights import (
+    FromWeights,
+    head_name,
+    limits_array,
+    limits_list,
+    processed,
+    weights_of,
+)
 from headscope.analyses.residual.schema import PRESETS, ResidualParams
 from headscope.core.cost import ELEMENT_BYTES
 from headscope.core.model import ModelInfo
@@ -19,22 +26,15 @@ from headscope.errors import Invalid
 from headscope.tasks.task import Task
 
 
-class Residual:
+class Residual(FromWeights):
     """The stream as a channel and a memory [A Mathematical Framework for Transformer Circuits, 2021]."""
 
     name: ClassVar[str] = "residual"
     title: ClassVar[str] = "Residual stream"
     summary: ClassVar[str] = "Who writes to the residual stream, who reads it, and who clears it."
     version: ClassVar[int] = 1
-    needs_task: ClassVar[bool] = False
-    attention: ClassVar[str] = "sdpa"
-    references: ClassVar[Mapping[str, Reference]] = {}
     params: type[ResidualParams] = ResidualParams
     presets: Mapping[str, Mapping[str, Any]] = PRESETS
-
-    def seeds(self, params: ResidualParams) -> Sequence[int]:
-        """None: nothing is drawn."""
-        return ()
 
     def estimate(
         self,

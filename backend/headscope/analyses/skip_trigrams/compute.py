@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Context, Estimate, Piece, Reference, Result
+from headscope.analyses.base import Arrays, Context, Estimate, Piece, Result
 from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput
-from headscope.analyses.from_weights import head_name, limits_array, limits_list, processed, weights_of
+from headscope.analyses.from_weights import (
+    FromWeights,
+    head_name,
+    limits_array,
+    limits_list,
+    processed,
+    weights_of,
+)
 from headscope.analyses.skip_trigrams.schema import PRESETS, SkipTrigramsParams, chosen_heads
 from headscope.analyses.token_names import token_names
 from headscope.core.cost import ELEMENT_BYTES
@@ -27,22 +34,15 @@ CROSSED = 20
 BIGRAMS = 200
 
 
-class SkipTrigrams:
+class SkipTrigrams(FromWeights):
     """Skip trigrams of heads, and the crossed pairs of their factored form [A Mathematical Framework]."""
 
     name: ClassVar[str] = "skip-trigrams"
     title: ClassVar[str] = "Skip trigrams"
     summary: ClassVar[str] = "Which “A … B → C” a head raises, and which it can't help raising with them."
     version: ClassVar[int] = 1
-    needs_task: ClassVar[bool] = False
-    attention: ClassVar[str] = "sdpa"
-    references: ClassVar[Mapping[str, Reference]] = {}
     params: type[SkipTrigramsParams] = SkipTrigramsParams
     presets: Mapping[str, Mapping[str, Any]] = PRESETS
-
-    def seeds(self, params: SkipTrigramsParams) -> Sequence[int]:
-        """None: nothing is drawn."""
-        return ()
 
     def estimate(
         self,
