@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
+
+if TYPE_CHECKING:
+    from headscope.core.tokens import Token
 
 
 class Schema(BaseModel):
@@ -19,6 +24,18 @@ class TokenOut(Schema):
     text: str | None = Field(description="None where the bytes are not valid UTF-8 by themselves.")
     hex: str
     special: bool
+
+    @classmethod
+    def of(cls, token: Token) -> TokenOut:
+        """A token as it travels."""
+        return cls(
+            id=token.id,
+            start=token.start,
+            end=token.end,
+            text=token.text,
+            hex=token.bytes.hex(),
+            special=token.special,
+        )
 
 
 class TypedArray(TypedDict):

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 from headscope.analyses import ANALYSES
 from headscope.analyses.request import spoken
 from headscope.core.arrays import encode
-from headscope.core.tokens import Token
 from headscope.jobs.client import notice
 from headscope.messages import GateVectorOut, PromptOut
 from headscope.models.catalogue import Catalogue, ModelEntry
@@ -30,7 +29,6 @@ from headscope.web.schemas import (
     RunStatus,
     ShareOut,
     TaskOut,
-    TokenOut,
     WorkerOut,
 )
 
@@ -208,18 +206,6 @@ def gate_vector_out(row: GateVectorRow) -> GateVectorOut:
         closed=int((gates < 0.5).sum()),
         origin=row.origin,
         created_at=row.created_at,
-    )
-
-
-def token_out(token: Token) -> TokenOut:
-    """A token with its bytes in hexadecimal digits."""
-    return TokenOut(
-        id=token.id,
-        start=token.start,
-        end=token.end,
-        text=token.text,
-        hex=token.bytes.hex(),
-        special=token.special,
     )
 
 

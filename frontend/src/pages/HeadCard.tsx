@@ -1,6 +1,7 @@
 import { type Ref, useMemo } from "react";
 import type { Run } from "../api/types";
 import { measured, percent } from "../format/numbers";
+import { HeadTitle } from "../parts/HeadTitle";
 import { type Gates, type HeadSummary, mainRole, ROLE_NAMES, ROLE_TERMS, summarise } from "../plot/roles";
 import type { Head, View } from "../url/view";
 import { HeadLinks } from "./HeadLinks";
@@ -30,19 +31,7 @@ export function HeadCard({ ref, gates, run, view, onSelect, onView, links }: Hea
         <NoHead gates={gates} head={head} />
       ) : (
         <>
-          <header className="head-title">
-            <h2>
-              Layer {head.layer} · head {head.head}
-            </h2>
-            <button
-              type="button"
-              className="button quiet icon"
-              aria-label="Deselect the head"
-              onClick={() => onSelect(null)}
-            >
-              ×
-            </button>
-          </header>
+          <HeadTitle head={head} onDeselect={() => onSelect(null)} />
           <p className="chips">
             <Role summary={summary} />
             <KvGroup run={run} head={head} />

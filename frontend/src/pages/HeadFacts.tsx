@@ -2,6 +2,7 @@ import { api } from "../api/client";
 import { useResource } from "../api/resource";
 import type { Run, Table } from "../api/types";
 import { count, measured, NOTHING } from "../format/numbers";
+import { HeadTitle } from "../parts/HeadTitle";
 import { isGrid } from "../plot/heads";
 import type { Selection } from "../plot/Picture";
 import type { Head } from "../url/view";
@@ -38,19 +39,7 @@ export function HeadFacts({ run, figures, following, share, selection }: HeadFac
         </p>
       ) : (
         <>
-          <header className="head-title">
-            <h2>
-              Layer {head.layer} · head {head.head}
-            </h2>
-            <button
-              type="button"
-              className="button quiet icon"
-              aria-label="Deselect the head"
-              onClick={() => onSelect(null)}
-            >
-              ×
-            </button>
-          </header>
+          <HeadTitle head={head} onDeselect={() => onSelect(null)} />
           <dl className="facts-list">
             {figures.map((name) => (
               <HeadRow key={name} run={run} figure={name} share={share} head={head} />

@@ -13,6 +13,7 @@ from fastapi import APIRouter
 
 from headscope.core.tokens import Token, Tokenizer
 from headscope.errors import NotFound
+from headscope.messages import TokenOut
 from headscope.messages.circuits import (
     CrossedIn,
     CrossedOut,
@@ -25,7 +26,6 @@ from headscope.messages.circuits import (
 )
 from headscope.web.asking import known_model
 from headscope.web.deps import App
-from headscope.web.present import token_out
 
 router = APIRouter(prefix="/circuits", tags=["circuits"])
 
@@ -61,8 +61,8 @@ def tokens(body: TokenSearchIn, app: App) -> TokenSearchOut:
     containing.sort(key=lambda token: (len(token.bytes), token.id))
     return TokenSearchOut(
         model=body.model,
-        spelled=[token_out(_token(tokenizer, token)) for token in spelled],
-        containing=[token_out(token) for token in containing[: body.top]],
+        spelled=[TokenOut.of(_token(tokenizer, token)) for token in spelled],
+        containing=[TokenOut.of(token) for token in containing[: body.top]],
         n_containing=len(containing),
     )
 

@@ -5,12 +5,12 @@ Kept prompts are for readers who may use the server; their text is in no address
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Response, UploadFile
 
-from headscope.core.tokens import Token, Tokenizer
-from headscope.messages import PromptExample, PromptIn, PromptOut, PromptRows
+from headscope.core.tokens import bos_of
+from headscope.messages import PromptExample, PromptIn, PromptOut, PromptRows, TokenOut
 from headscope.store import prompts
 from headscope.store.prompts import Kept
 from headscope.tasks.prompt_examples import prompt_examples
@@ -19,12 +19,10 @@ from headscope.tasks.prompts import prompt_set
 from headscope.web.asking import known_model
 from headscope.web.deps import App, StoreSession
 from headscope.web.limits import read_upload
-from headscope.web.present import prompt_out, token_out
+from headscope.web.present import prompt_out
 from headscope.web.schemas import TokenizeIn, TokenizeOut
 
 router = APIRouter(prefix="/prompts", tags=["prompts"])
-
-Bos = Literal["none", "added", "in-text", "doubled"]
 
 
 @router.post("/tokenize", summary="Tokens with true byte spans; needs no worker")
@@ -34,7 +32,7 @@ def tokenize(body: TokenizeIn, app: App) -> TokenizeOut:
     tokenizer = app.models.tokenizer(body.model)
     tokens = tokenizer.tokens(body.text, bos=body.bos)
     return TokenizeOut(
-        tokens=[token_out(token) for token in tokens],
+        tokens=[TokenOut.of(token) for token in tokens],
         n_ctx=info.n_ctx,
         bos=bos_of(tokenizer, tokens, body.text),
     )
@@ -115,18 +113,6 @@ def get_prompt(
 def delete_prompt(prompt_id: str, session: StoreSession) -> None:
     """For good. Runs keep their results, and a share of a lab view keeps its own copy until it is revoked."""
     prompts.remove(session, prompt_id)
-
-
-def bos_of(tokenizer: Tokenizer, tokens: list[Token], text: str) -> Bos:
-    """``in-text``: the text begins with the BOS token's name, which the model reads as plain characters."""
-    if tokenizer.bos_id is None:
-        return "none"
-    added = bool(tokens) and tokens[0].special and tokens[0].id == tokenizer.bos_id
-    spelled = tokenizer.decode_bytes(tokenizer.bos_id).decode("utf-8", "replace")
-    in_text = bool(spelled) and text.startswith(spelled)
-    if added:
-        return "doubled" if in_text else "added"
-    return "in-text" if in_text else "none"
 
 
 def _kept(kept: Kept, response: Response) -> PromptOut:

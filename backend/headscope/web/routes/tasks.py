@@ -15,7 +15,7 @@ from headscope.tasks.upload import parse_upload
 from headscope.web.asking import known_model, task_catalogue
 from headscope.web.deps import App, StoreSession
 from headscope.web.limits import read_upload
-from headscope.web.present import task_out, token_out
+from headscope.web.present import task_out
 from headscope.web.schemas import ExampleOut, TaskAccuracyOut, TaskExamplesOut, TaskOut, TokenOut
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
@@ -104,7 +104,7 @@ def task_examples(
     examples, n_train, n_test = preview(task, tokenizer, split, limit, n_ctx=info.n_ctx)
 
     def shown(ids: tuple[int, ...]) -> list[TokenOut]:
-        return [token_out(token) for token in as_tokens(tokenizer, ids)]
+        return [TokenOut.of(token) for token in as_tokens(tokenizer, ids)]
 
     def example_out(example: Example) -> ExampleOut:
         wrong = example.counterfactual

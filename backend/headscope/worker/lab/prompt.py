@@ -33,7 +33,7 @@ class Prompt:
     @property
     def out(self) -> list[TokenOut]:
         """The tokens as they travel."""
-        return [token_out(token) for token in self.tokens]
+        return [TokenOut.of(token) for token in self.tokens]
 
     def batch(self, model: HeadModel) -> torch.Tensor:
         """The ids as a batch of one, [1, pos], on the model's device."""
@@ -76,18 +76,6 @@ def read(model: HeadModel, wanted: LabIn) -> Prompt:
     return Prompt(wanted.text, tokens)
 
 
-def token_out(token: Token) -> TokenOut:
-    """A token as it travels."""
-    return TokenOut(
-        id=token.id,
-        start=token.start,
-        end=token.end,
-        text=token.text,
-        hex=token.bytes.hex(),
-        special=token.special,
-    )
-
-
 def known_token(model: HeadModel, index: int) -> int:
     """A token id that the model can predict; ``Invalid`` (unknown-token) for any other."""
     if not 0 <= index < model.info.d_vocab:
@@ -102,7 +90,7 @@ def vocabulary_token(model: HeadModel, index: int) -> TokenOut:
     if index >= model.tokenizer.n_vocab:  # weights may have rows that no token uses
         return TokenOut(id=index, start=0, end=0, text=None, hex="", special=False)
     content = model.tokenizer.decode_bytes(index)
-    return token_out(Token(index, 0, len(content), content, model.tokenizer.is_special(index)))
+    return TokenOut.of(Token(index, 0, len(content), content, model.tokenizer.is_special(index)))
 
 
 def sequence_out(model: HeadModel, ids: Sequence[int]) -> list[TokenOut]:

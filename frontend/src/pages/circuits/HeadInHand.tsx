@@ -1,4 +1,5 @@
 import type { Run } from "../../api/types";
+import { HeadTitle } from "../../parts/HeadTitle";
 import type { Selection } from "../../plot/Picture";
 import { DEFAULT_LAB } from "../../url/lab";
 import { Link } from "../../url/navigation";
@@ -32,19 +33,7 @@ export function HeadInHand({
   }
   return (
     <section className="card head-card" aria-label="Selected head">
-      <header className="head-title">
-        <h2>
-          Layer {head.layer} · head {head.head}
-        </h2>
-        <button
-          type="button"
-          className="button quiet icon"
-          aria-label="Deselect the head"
-          onClick={() => selection.onSelect(null)}
-        >
-          ×
-        </button>
-      </header>
+      <HeadTitle head={head} onDeselect={() => selection.onSelect(null)} />
       {eigen && <HeadScores run={eigen} head={head} />}
       <div className="card-actions">
         <button type="button" className="button primary" onClick={() => onView({ ...view, tab: "head" })}>
