@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +83,8 @@ def _transformers(folder: Path, info: ModelInfo, attention: str) -> Made:
 def _attention_only(folder: Path, info: ModelInfo) -> Made:
     """The bundled architecture: TransformerLens' native model without MLPs."""
     import safetensors.torch
-    from transformer_lens.config import TransformerBridgeConfig
-    from transformer_lens.model_bridge.sources._bridge_builder import build_bridge_from_module
-    from transformer_lens.model_bridge.sources.native.model import NativeModel
-    from transformer_lens.model_bridge.supported_architectures.native import NativeArchitectureAdapter
 
-    cfg = TransformerBridgeConfig(**native_config(info))
-    module = NativeModel(cfg)
+    module, adapter, boot = native(native_config(info), info)
     (file,) = weight_files(folder)
     try:
         module.load_state_dict(safetensors.torch.load_file(file))
@@ -99,11 +94,25 @@ def _attention_only(folder: Path, info: ModelInfo) -> Made:
             "Copy the folder again.",
             code="missing-weights",
         ) from error
+    return module, adapter, boot
+
+
+def native(settings: Mapping[str, Any], info: ModelInfo) -> Made:
+    """A model of TransformerLens' own architecture by its settings, of the precision that ``info`` names;
+    its weights are whatever torch puts there.
+    """
+    from transformer_lens.config import TransformerBridgeConfig
+    from transformer_lens.model_bridge.sources._bridge_builder import build_bridge_from_module
+    from transformer_lens.model_bridge.sources.native.model import NativeModel
+    from transformer_lens.model_bridge.supported_architectures.native import NativeArchitectureAdapter
+
+    cfg = TransformerBridgeConfig(**settings)
 
     def boot(twin: nn.Module) -> Any:
         return build_bridge_from_module(twin, "TransformerLensNative", tl_config=cfg, model_name=info.name)
 
-    return module.to(DTYPES[info.dtype]), NativeArchitectureAdapter(copy.deepcopy(cfg)), boot
+    module = NativeModel(cfg).to(DTYPES[info.dtype])
+    return module, NativeArchitectureAdapter(copy.deepcopy(cfg)), boot
 
 
 def native_config(info: ModelInfo) -> dict[str, Any]:
