@@ -8,11 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from headscope.analyses.base import Arrays, Context, Piece, Reference
+from headscope.analyses.base import Arrays, Context, Piece, Reference, TaskNames
+from headscope.analyses.request import identity, named_tasks, run_id
 from headscope.errors import HeadscopeError
 from headscope.jobs.engine import run_foreground
-from headscope.store import prompts, runs
+from headscope.store import prompts, runs, tasks
+from headscope.tasks.catalogue import TaskCatalogue
 from headscope.tasks.prompts import prompt_set
+from headscope.tasks.stored import to_json
+from headscope.tasks.task import Row
+from headscope.tasks.text import TextTask
 from jobs import tiny
 from jobs.conftest import Bench
 
@@ -35,14 +40,38 @@ class Reading(tiny.Tiny):
         return {"g": np.array([len(found.texts[int(piece.key[1:])])], "f4")}
 
 
+class AskingParams(tiny.TinyParams):
+    retain: TaskNames = ()
+    other: str | None = None
+
+
+class Asking(tiny.Tiny):
+    """Answers how many rows the named tasks have."""
+
+    references: ClassVar[Mapping[str, Reference]] = {"retain": "tasks", "other": "task"}
+    params: type[AskingParams] = AskingParams
+
+    def plan(self, params: Any, model: object, *, inputs: Mapping[str, Any]) -> Sequence[Piece]:  # type: ignore[override]
+        return [Piece("p0", "rows")]
+
+    def compute(self, piece: Piece, params: Any, context: Context) -> Arrays:
+        several: Any = context.inputs["retain"]
+        one: Any = context.inputs["other"]
+        return {"g": np.array([*(task.n_rows for task in several), one.n_rows], "f4")}
+
+
 def compute(bench: Bench, run_id: str, prompt: str) -> None:
     request = tiny.request(run_id)
     request.params.update(prompts=prompt, pieces=3)
+    carry_out(bench, request, Reading())
+
+
+def carry_out(bench: Bench, request: Any, analysis: Any) -> None:
     with bench.store.session() as session:
         runs.create_or_get(session, request, queue=None)
-    analyses: Mapping[str, Any] = {"tiny": Reading()}
+    analyses: Mapping[str, Any] = {"tiny": analysis}
     run_foreground(
-        bench.store, run_id, tiny.NoFolders(), settings=bench.settings,
+        bench.store, request.id, tiny.NoFolders(), settings=bench.settings,
         analyses=analyses, models=tiny.NoModels(),
     )  # fmt: skip
 
@@ -64,3 +93,46 @@ def test_prompts_deleted_meanwhile_end_the_run_in_words(bench: Bench) -> None:
         compute(bench, "b" * 20, kept)
     assert error.value.code == "unknown-prompt"
     assert bench.run("b" * 20).status == "failed"
+
+
+def pairs(n: int) -> TextTask:
+    return TextTask("pairs", "Pairs", tuple(Row(f"q{i}", f"a{i}") for i in range(n)))
+
+
+def keep(bench: Bench, task: TextTask) -> None:
+    with bench.store.session() as session:
+        tasks.add(session, task.name, to_json(task))
+
+
+def asked_for(task: TextTask) -> Any:
+    """A request whose parameters name the task, beside a built-in one, under the id that it must have."""
+    params = AskingParams.model_validate({"retain": "pairs, antonym", "other": "pairs", "pieces": 1})
+    full = params.model_dump(mode="json")
+    asking: Any = Asking()
+    named = named_tasks(asking, full, TaskCatalogue([task]))
+    request = tiny.request(run_id(identity(asking, full, tiny.MODEL, None, named)))
+    request.params.update(full)
+    return request
+
+
+def test_tasks_named_are_handed_over_in_their_order(bench: Bench) -> None:
+    keep(bench, pairs(5))
+    request = asked_for(pairs(5))
+    carry_out(bench, request, Asking())
+    with bench.store.session() as session:
+        rows = runs.result(session, request.id).arrays["g_plus"].ravel()
+    antonyms = TaskCatalogue().get("antonym").n_rows
+    assert rows.tolist() == [5, antonyms, 5]
+
+
+def test_a_named_task_that_has_changed_ends_the_run_in_words(bench: Bench) -> None:
+    keep(bench, pairs(6))
+    with pytest.raises(HeadscopeError, match="antonym, pairs has changed") as error:
+        carry_out(bench, asked_for(pairs(5)), Asking())
+    assert error.value.code == "task-changed"
+
+
+def test_a_named_task_that_is_not_there_is_said_with_its_parameter(bench: Bench) -> None:
+    with pytest.raises(HeadscopeError, match="retain: There is no task 'pairs'") as error:
+        carry_out(bench, asked_for(pairs(5)), Asking())
+    assert error.value.code == "unknown-task"

@@ -5,18 +5,18 @@
    the first piece that isn't there.
 3. ``assemble`` joins the pieces' arrays into the result that is stored, shown and exported.
 
-A parameter may name something stored: an earlier run, prompts, gates. ``references`` says which and what; the
-engine looks it up and hands it over in ``Context.inputs``.
+A parameter may name something: an earlier run, prompts, gates, tasks beside the run's own. ``references``
+says which and what; the engine looks it up and hands it over in ``Context.inputs``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from headscope.core.arrays import decode, encode
 from headscope.core.gate_vector import GateVector
@@ -30,8 +30,13 @@ runtime_checkable(Task)  # Shapes and types are checked while tests run, this pr
 
 Arrays = Mapping[str, NDArray[Any]]
 
-Reference = Literal["run", "prompts", "gates"]
-"""What a parameter's id names: a finished run of the same model, kept prompts, kept gates of that model."""
+Reference = Literal["run", "prompts", "gates", "task", "tasks"]
+"""What a parameter names: by its id a finished run of the same model, kept prompts or kept gates of that
+model; by its name a task, or several. What tasks contain is part of a run's identity, as its own task is.
+"""
+
+TaskNames = Annotated[tuple[str, ...], BeforeValidator(lambda given: _names(given))]
+"""Names of tasks, given as a list or as one text with commas between."""
 
 
 class Params(BaseModel):
@@ -157,8 +162,8 @@ class Result:
         )
 
 
-Input = Result | PromptSet | GateVector
-"""What a reference leads to."""
+Input = Result | PromptSet | GateVector | Task | tuple[Task, ...]
+"""What a reference leads to; ``tasks`` to a tuple, in the order named."""
 
 _FIELDS = frozenset({"analysis", "schema_version", "params", "model", "task", "seeds", "values"})
 
@@ -175,7 +180,7 @@ class Analysis(Protocol, Generic[P]):
     attention: ClassVar[str]
     """The attention implementation it loads models with; ``eager`` where it reads patterns."""
     references: ClassVar[Mapping[str, Reference]]
-    """Parameters that hold the id of something stored, and of what kind; empty where there are none.
+    """Parameters that name something, and of what kind; empty where there are none.
 
     One that can't be left out though its default is None says ``"needed": true`` in its JSON schema. An
     analysis that has any is handed what they lead to: ``estimate`` and ``plan`` get a keyword ``inputs``
@@ -222,3 +227,9 @@ class Analysis(Protocol, Generic[P]):
 def handed(analysis: Analysis[Any], inputs: Mapping[str, Input]) -> dict[str, Any]:
     """The keyword arguments by which ``estimate`` and ``plan`` get what the parameters refer to."""
     return {"inputs": inputs} if analysis.references else {}
+
+
+def _names(given: object) -> object:
+    if isinstance(given, str):
+        return tuple(name.strip() for name in given.split(",") if name.strip())
+    return given

@@ -2,8 +2,8 @@
 
 The id is the first 20 hexadecimal digits of the SHA-256 of the canonical JSON (sorted keys, no spaces) of:
 analysis and its version, all parameters, model name and revision, tokenizer hash, dtype, attention
-implementation, weight processing, and the task's name and content hash. The same request gives the same id;
-the code's version is no part of it.
+implementation, weight processing, and the task's name and content hash; and, where parameters name tasks, the
+content hash of each. The same request gives the same id; the code's version is no part of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from pydantic import ValidationError
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Analysis, Params
 from headscope.core.model import ModelInfo
-from headscope.errors import Invalid, NotFound
+from headscope.errors import HeadscopeError, Invalid, NotFound
+from headscope.tasks.catalogue import TaskCatalogue
 from headscope.tasks.task import Task
 
 
@@ -63,11 +64,13 @@ def resolve(
     task: Task | None,
     preset: str | None,
     params: Mapping[str, Any] | None = None,
+    catalogue: TaskCatalogue | None = None,
 ) -> Request:
     """Validate a request and name it. ``params`` override the preset's; without a preset the defaults hold.
 
-    Raises ``NotFound`` for an unknown analysis, ``Invalid`` for an unknown preset or parameter, a value out
-    of its limits, or a missing task.
+    ``catalogue`` has the tasks that parameters may name, the built-in ones where unset. Raises ``NotFound``
+    for an unknown analysis, or an unknown task among the parameters; ``Invalid`` for an unknown preset or
+    parameter, a value out of its limits, or a missing task.
     """
     chosen = find(analysis)
     if chosen.needs_task and task is None:
@@ -79,21 +82,9 @@ def resolve(
     parsed = parse_params(chosen, preset, params or {})
     full = parsed.model_dump(mode="json")
     model = replace(model, dtype=full.get("dtype", model.dtype))
-    identity = {
-        "analysis": chosen.name,
-        "version": chosen.version,
-        "params": full,
-        "model": model.name,
-        "revision": model.revision,
-        "tokenizer": model.tokenizer_hash,
-        "dtype": model.dtype,
-        "attention": chosen.attention,
-        "weight_processing": model.weight_processing,
-        "task": task.name if task else None,
-        "task_content": task.content_hash if task else None,
-    }
+    named = named_tasks(chosen, full, catalogue)
     return Request(
-        id=run_id(identity),
+        id=run_id(identity(chosen, full, model, task, named)),
         analysis=chosen.name,
         version=chosen.version,
         title=chosen.title,
@@ -106,6 +97,52 @@ def resolve(
         params=full,
         seeds=tuple(chosen.seeds(parsed)),
     )
+
+
+def identity(
+    analysis: Analysis[Any],
+    params: Mapping[str, Any],
+    model: ModelInfo,
+    task: Task | None,
+    named: Mapping[str, tuple[Task, ...]],
+) -> dict[str, Any]:
+    """All that decides a run's answer, as plain JSON; ``model.dtype`` is the run's own."""
+    content = sorted({(task.name, task.content_hash) for tasks in named.values() for task in tasks})
+    return {
+        "analysis": analysis.name,
+        "version": analysis.version,
+        "params": dict(params),
+        "model": model.name,
+        "revision": model.revision,
+        "tokenizer": model.tokenizer_hash,
+        "dtype": model.dtype,
+        "attention": analysis.attention,
+        "weight_processing": model.weight_processing,
+        "task": task.name if task else None,
+        "task_content": task.content_hash if task else None,
+        # Only where there are any: the ids of runs from before there could be stay as they are.
+        **({"tasks_content": dict(content)} if content else {}),
+    }
+
+
+def named_tasks(
+    analysis: Analysis[Any], params: Mapping[str, Any], catalogue: TaskCatalogue | None = None
+) -> dict[str, tuple[Task, ...]]:
+    """The tasks that each parameter of kind ``task`` or ``tasks`` names; those without a value are left out.
+
+    Raises ``NotFound`` (unknown-task) with the parameter's name.
+    """
+    found: dict[str, tuple[Task, ...]] = {}
+    for param, kind in analysis.references.items():
+        names = params.get(param) or ()
+        if kind not in ("task", "tasks") or not names:
+            continue
+        known = catalogue or TaskCatalogue()
+        try:
+            found[param] = tuple(known.get(name) for name in ([names] if kind == "task" else names))
+        except HeadscopeError as error:
+            raise type(error)(f"{param}: {error.message}", error.remedy, code=error.code) from error
+    return found
 
 
 def spoken(analysis: str, preset: str | None, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def resolve(
     with store.session() as session:
         known = TaskCatalogue(load_user_tasks(session))
         asked = known.get(task) if task else None
-        request = resolve(analysis, models.info(model), asked, preset, params)
+        request = resolve(analysis, models.info(model), asked, preset, params, known)
         inputs = look_up(session, chosen, request.params, request.model)
     # What can't be computed is refused here, before there is a run: too long for the context, say.
     handed_over = handed(chosen, inputs)

@@ -32,6 +32,7 @@ from headscope.analyses.base import (
     Result,
     handed,
 )
+from headscope.analyses.request import identity, named_tasks, run_id
 from headscope.core.model import HeadModel, ModelInfo
 from headscope.core.roles import headline
 from headscope.errors import Cancelled, NotFound, Refused
@@ -191,9 +192,23 @@ class Computation:
     def _inputs(self) -> Mapping[str, Input]:
         if not self._analysis.references:
             return {}
+        self._check_named_tasks()
         return self._place.store.patiently(
             lambda session: references.look_up(session, self._analysis, self._run.params, self._info)
         )
+
+    def _check_named_tasks(self) -> None:
+        """Refuse a run whose parameters name tasks that have changed: they are part of its id."""
+        own = self._place.store.patiently(load_user_tasks)
+        named = named_tasks(self._analysis, self._run.params, TaskCatalogue(own))
+        asked = identity(self._analysis, self._run.params, self._info, self._task, named)
+        if named and run_id(asked) != self._run.id:
+            names = sorted({task.name for tasks in named.values() for task in tasks})
+            raise Refused(
+                f"One of the tasks {', '.join(names)} has changed since the run was asked for.",
+                "Start it anew: it will be another run.",
+                code="task-changed",
+            )
 
     @cached_property
     def _task(self) -> Task | None:

@@ -1,4 +1,4 @@
-"""The stored things that a run's parameters name: an earlier run, prompts, gates.
+"""What a run's parameters name: an earlier run, prompts, gates, tasks.
 
 Looked up when a run is asked for, so that a wrong id is said at once, and again when it is computed.
 """
@@ -11,9 +11,12 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from headscope.analyses.base import Analysis, Input, Reference, Result
+from headscope.analyses.request import named_tasks
 from headscope.core.model import ModelInfo
 from headscope.errors import HeadscopeError, Invalid, Refused
 from headscope.store import gates, prompts, runs
+from headscope.store.tasks import load_user_tasks
+from headscope.tasks.catalogue import TaskCatalogue
 
 
 def look_up(
@@ -21,19 +24,27 @@ def look_up(
 ) -> dict[str, Input]:
     """What each parameter in ``analysis.references`` names; parameters without a value are left out.
 
-    Raises ``NotFound`` (unknown-run, unknown-prompt, unknown-gates), ``Refused`` (run-not-done), ``Invalid``
-    (other-model) where a run or gates belong to other weights than the model's.
+    Raises ``NotFound`` (unknown-run, unknown-prompt, unknown-gates, unknown-task), ``Refused``
+    (run-not-done), ``Invalid`` (other-model) where a run or gates belong to other weights than the model's.
     """
-    found: dict[str, Input] = {}
+    found: dict[str, Input] = dict(_tasks(session, analysis, params))
     for name, kind in analysis.references.items():
         value = params.get(name)
-        if value is None:
+        if value is None or kind in ("task", "tasks"):
             continue
         try:
             found[name] = _one(session, kind, str(value), model)
         except HeadscopeError as error:
             raise type(error)(f"{name}: {error.message}", error.remedy, code=error.code) from error
     return found
+
+
+def _tasks(session: Session, analysis: Analysis[Any], params: Mapping[str, Any]) -> dict[str, Input]:
+    kinds = analysis.references
+    if not {"task", "tasks"} & set(kinds.values()):
+        return {}
+    named = named_tasks(analysis, params, TaskCatalogue(load_user_tasks(session)))
+    return {name: tasks[0] if kinds[name] == "task" else tasks for name, tasks in named.items()}
 
 
 def _one(session: Session, kind: Reference, value: str, model: ModelInfo) -> Input:

@@ -36,12 +36,13 @@ def ask(app: Services, session: Session, body: RunIn) -> tuple[Request, Estimate
 
     Raises ``NotFound`` (unknown-analysis, unknown-model, unknown-task), ``Invalid`` (unknown-preset,
     unknown-parameter, invalid-parameter, task-missing, rows of no use), ``Unavailable`` (model-not-fetched),
-    and what ``store.references`` raises for parameters that name a run, prompts or gates.
+    and what ``store.references`` raises for parameters that name a run, prompts, gates or tasks.
     """
     analysis = find(body.analysis)
     model = known_model(app, body.model)
-    task = task_catalogue(session).get(body.task) if body.task is not None else None
-    request = resolve(body.analysis, model, task, body.preset, body.params)
+    known = task_catalogue(session)
+    task = known.get(body.task) if body.task is not None else None
+    request = resolve(body.analysis, model, task, body.preset, body.params, known)
     inputs = look_up(session, analysis, request.params, request.model)
     estimate = analysis.estimate(
         request.parsed,

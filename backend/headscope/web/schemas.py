@@ -123,8 +123,8 @@ class AnalysisOut(Schema):
     needs_task: bool
     params_schema: dict[str, Any] = Field(description="JSON schema of the parameters; draws the form.")
     presets: dict[str, dict[str, Any]]
-    references: dict[str, Literal["run", "prompts", "gates"]] = Field(
-        description="Parameters that hold the id of something stored, and of what kind."
+    references: dict[str, Literal["run", "prompts", "gates", "task", "tasks"]] = Field(
+        description="Parameters that name something stored (by id) or tasks (by name), and of what kind."
     )
     figures: list[str] = Field(description="Names of its figures, in the order of a run's page.")
     head_figures: list[str] = Field(description="Those of them that show one head: `head` picks it.")

@@ -997,10 +997,10 @@ export interface components {
             };
             /**
              * References
-             * @description Parameters that hold the id of something stored, and of what kind.
+             * @description Parameters that name something stored (by id) or tasks (by name), and of what kind.
              */
             references: {
-                [key: string]: "run" | "prompts" | "gates";
+                [key: string]: "run" | "prompts" | "gates" | "task" | "tasks";
             };
             /**
              * Figures

@@ -20,7 +20,7 @@ import { go } from "../../url/navigation";
 import { DEFAULT_VIEW, type Place } from "../../url/view";
 import { wantedAnalysis } from "../analyses";
 import { EstimateBox } from "./EstimateBox";
-import { GatesPicker, PromptsPicker, RunPicker } from "./ReferencePicker";
+import { GatesPicker, PromptsPicker, RunPicker, TaskPicker, TasksPicker } from "./ReferencePicker";
 
 type NewPlace = Extract<Place, { page: "new" }>;
 
@@ -101,6 +101,8 @@ export function NewRunForm({ place, analysis, analyses, models, tasks }: NewRunF
     const props = { ...input, model, task, onTask: (name: string) => move({ task: name }) };
     if (kind === "prompts") return <PromptsPicker {...props} />;
     if (kind === "gates") return <GatesPicker {...props} />;
+    if (kind === "task") return <TaskPicker {...input} tasks={tasks} />;
+    if (kind === "tasks") return <TasksPicker {...input} tasks={tasks} />;
     const wanted = analyses.find(({ name }) => name === wantedAnalysis(input.field.name, analyses));
     return wanted && <RunPicker {...props} analysis={wanted} />;
   };
@@ -182,8 +184,10 @@ function texts(values: Values): Record<string, string> {
 /** References that must be chosen and aren't yet. */
 function missing(analysis: Analysis, fields: readonly Field[], values: Values): string[] {
   return fields
-    .filter(
-      ({ name, optional, needed }) => name in analysis.references && (!optional || needed) && !values[name],
-    )
+    .filter(({ name, optional, needed }) => {
+      const value = values[name];
+      const empty = !value || (Array.isArray(value) && value.length === 0 && needed);
+      return name in analysis.references && (!optional || needed) && empty;
+    })
     .map(({ name }) => name);
 }

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { api } from "../../api/client";
 import { labApi } from "../../api/lab";
 import { useResource } from "../../api/resource";
-import type { Analysis, Run } from "../../api/types";
+import type { Analysis, Run, Task } from "../../api/types";
 import type { PickerInput } from "../../form/SchemaForm";
 import { moment, plural } from "../../format/numbers";
 import { ProblemNote } from "../../parts/ProblemNote";
@@ -170,4 +170,38 @@ export function GatesPicker(props: ReferenceProps) {
     text: `${name} · ${plural(closed, "head")} shut`,
   }));
   return <StoredSelect {...props} groups={[{ label: "Saved gates", options }]} />;
+}
+
+type TaskProps = PickerInput & { tasks: Task[] };
+
+export function TaskPicker({ tasks, ...props }: TaskProps) {
+  const options = tasks.map(({ name, title }) => ({ value: name, text: title }));
+  return <StoredSelect {...props} groups={[{ label: "Tasks", options }]} />;
+}
+
+/** Some tasks, ticked; those ticked stand in the order of the list. */
+export function TasksPicker({ tasks, field, value, onChange, shared }: TaskProps) {
+  const chosen = Array.isArray(value) ? value.map(String) : [];
+  const unknown = chosen.filter((name) => tasks.every((task) => task.name !== name));
+  const all = [...tasks, ...unknown.map((name) => ({ name, title: name }))];
+  return (
+    <fieldset className="ticks" aria-label={field.title} {...shared}>
+      {all.map(({ name, title }) => (
+        <label key={name}>
+          <input
+            type="checkbox"
+            checked={chosen.includes(name)}
+            onChange={({ target }) =>
+              onChange(
+                all
+                  .map((task) => task.name)
+                  .filter((one) => (one === name ? target.checked : chosen.includes(one))),
+              )
+            }
+          />
+          {title}
+        </label>
+      ))}
+    </fieldset>
+  );
 }
