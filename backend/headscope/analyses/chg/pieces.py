@@ -1,0 +1,120 @@
+"""A piece of causal head gating computed: some updates of a phase, or held-out scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headscope.analyses.base import Arrays, Context, Progress
+from headscope.analyses.chg.plan import PHASE_TITLES, PhaseName, Work, seeds_label
+from headscope.analyses.chg.schema import ChgParams
+from headscope.errors import Invalid
+from headscope.tasks.task import Examples, Split
+
+if TYPE_CHECKING:
+    from headscope.core.gating import FitState, Phase
+
+_STATE = ("logits", "first_moment", "second_moment")
+
+
+def fit(work: Work, params: ChgParams, context: Context) -> Arrays:
+    """Logits and Adam's moments [seed, layer, head] after the piece, its losses [seed, update] in nats."""
+    from headscope.core.gating import advance
+
+    seeds = [params.first_seed + index for index in work.seeds]
+    label = seeds_label(params, work.seeds)
+
+    def report(step: int, loss: float) -> None:
+        fraction = (step - work.start) / (work.stop - work.start)
+        context.report(Progress(PHASE_TITLES[work.phase], label, step, params.steps, loss, fraction))
+
+    state = advance(
+        context.model,
+        _examples(params, context, "train"),
+        seeds,
+        _phase(work.phase, params),
+        _start(work, seeds, context),
+        work.stop,
+        checkpoint=context.checkpoint,
+        report=report,
+    )
+    arrays = {name: getattr(state, name).cpu().numpy() for name in _STATE}
+    return {**arrays, "losses": state.losses.numpy()}
+
+
+def _start(work: Work, seeds: Sequence[int], context: Context) -> FitState:
+    """Where the piece begins: drawn gates, phase 0's gates with fresh moments, or where the piece before
+    ended.
+    """
+    import torch
+
+    from headscope.core.gating import FitState, initial_logits
+
+    if not work.piece.needs:
+        info = context.model.info
+        wide = torch.float64 if context.model.dtype == torch.float64 else torch.float32
+        return FitState.fresh(initial_logits(seeds, info.n_layers, info.n_heads, wide))
+    before = context.pieces[work.piece.needs[0]]
+    if not work.start:
+        return FitState.fresh(torch.from_numpy(np.array(before["logits"])))
+    logits, first, second = (torch.from_numpy(np.array(before[name])) for name in _STATE)
+    return FitState(work.start, logits, first, second, torch.zeros(len(seeds), 0, dtype=torch.float64))
+
+
+def _phase(name: PhaseName, params: ChgParams) -> Phase:
+    from headscope.core.gating import Phase
+
+    pushed = name != "zero"
+    return Phase(
+        steps=params.steps,
+        regularisation={"zero": 0.0, "plus": params.regularisation, "minus": -params.regularisation}[name],
+        lr_start=params.lr_start if pushed else params.phase0_lr_start,
+        lr_end=params.lr_end if pushed else params.phase0_lr_end,
+        batch_size=params.batch_size,
+        clamp=params.clamp,
+        clip=params.clip,
+        stream="push" if pushed else "zero",
+    )
+
+
+def score(work: Work, params: ChgParams, context: Context) -> Arrays:
+    """Held-out log-probability (nats) and accuracy [seed]; of the model as it is also what the task gives."""
+    import torch
+
+    from headscope.core.evaluation import evaluate
+
+    examples = _examples(params, context, "test")
+    judged = context.task.judged if context.task is not None else "top"
+    if work.kind == "heldout":
+        group = int(work.piece.needs[0].split("/")[1].split("-")[0])
+        logits = context.pieces[work.piece.needs[0]]["logits"][
+            work.seeds.start - group : work.seeds.stop - group
+        ]
+        gates = torch.sigmoid(torch.from_numpy(np.array(logits)))
+        found = evaluate(context.model, examples, gates, judged=judged, checkpoint=context.checkpoint)
+        return {"log_probability": found.log_probability.numpy(), "accuracy": found.accuracy.numpy()}
+    train = _examples(params, context, "train")
+    found = evaluate(context.model, examples, judged=judged, checkpoint=context.checkpoint)
+    return {
+        "log_probability": found.log_probability.numpy(),
+        "accuracy": found.accuracy.numpy(),
+        "n_examples": np.array([len(train), len(examples)]),
+        "n_left_out": np.array([train.n_left_out, examples.n_left_out]),
+        "tokens_per_example": np.array([np.mean([len(example.tokens) for example in train])]),
+        "targets_per_example": np.array([np.mean([len(example.targets) for example in train])]),
+    }
+
+
+def _examples(params: ChgParams, context: Context, split: Split) -> Examples:
+    if context.task is None:
+        raise Invalid("Causal head gating needs a task.", "Name one: `headscope tasks list` shows them.")
+    return context.task.examples(
+        context.model.tokenizer,
+        split,
+        limit=params.n_train if split == "train" else params.n_test,
+        seed=params.split_seed,
+        shots=params.shots,
+        n_ctx=context.model.info.n_ctx,
+    )
