@@ -16,7 +16,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +33,7 @@ from headscope.core.loading import DTYPES, make
 from headscope.core.model import ModelInfo, model_info
 from headscope.core.parts import locate
 from headscope.core.readout import keeping_stream, measure_tail, token_losses
+from headscope.core.resuming import Blocks, kept_cache
 from headscope.core.tokens import Tokenizer
 from headscope.errors import Invalid, Refused
 
@@ -72,11 +73,34 @@ class BridgedModel:
         return self._forward(tokens)
 
     def logits_at(
-        self, tokens: Int[torch.Tensor, "batch pos"], where: Int[torch.Tensor, "n 2"]
+        self, tokens: Int[torch.Tensor, "batch pos"], where: Int[torch.Tensor, "n 2"], kept: Any = None
     ) -> Float[torch.Tensor, "n vocab"]:
         """Logits at (row, position) pairs only: the unembedding sees nothing else."""
         with only_at(self._unembedding, where.to(self.device)):
-            return self._forward(tokens)[0]
+            return self._forward(tokens, kept)[0]
+
+    def kept(self, tokens: Int[torch.Tensor, "1 pos"]) -> Any:
+        """A prompt's keys and values, for passes over what may follow it; None without any."""
+        if self._empty_cache() is None:
+            return None
+        from transformers import DynamicCache
+
+        cache = DynamicCache()  # without a configuration every layer keeps every position
+        with only_at(self._unembedding, torch.tensor([[0, 0]], device=self.device)):
+            self._forward(tokens, cache)
+        return kept_cache(cache)
+
+    def resumed(
+        self, layer: int, stream: Float[torch.Tensor, "batch pos d_model"]
+    ) -> AbstractContextManager[None]:
+        """Let passes begin at a layer with this stream as its input; earlier layers do nothing."""
+        self._check_captures((layer,), ())
+        return self._blocks.resumed(layer, stream)
+
+    def streams(self, layers: Sequence[int]) -> AbstractContextManager[dict[int, torch.Tensor]]:
+        """Collect the stream that goes into each of these layers in the next pass."""
+        self._check_captures(tuple(layers), ())
+        return self._blocks.reading(layers)
 
     def losses(self, tokens: Int[torch.Tensor, "batch pos"]) -> Float[torch.Tensor, "batch pos"]:
         """Nats of each token as predicted at the position before, NaN for the first."""
@@ -145,8 +169,13 @@ class BridgedModel:
             yield tokens[-1]
 
     @cached_property
+    def _blocks(self) -> Blocks:
+        return Blocks(self.parts.blocks, self.logits)
+
+    @cached_property
     def bridge(self) -> Any:
         """The TransformerBridge: same weights, eager attention, its own names for weights and hooks."""
+        self._check_whole()
         shared = [*self.module.parameters(), *self.module.buffers(), *self._projections, self._unembedding]
         twin = copy.deepcopy(self.module, {id(part): part for part in shared})
         for part in twin.modules():
@@ -155,17 +184,29 @@ class BridgedModel:
         return self._boot(twin)
 
     def _forward(self, tokens: torch.Tensor, cache: Any = None) -> torch.Tensor:
-        if tokens.shape[1] > self.info.n_ctx:
+        n = tokens.shape[1] + (0 if cache is None else cache.get_seq_length())
+        if n > self.info.n_ctx:
             raise Invalid(
-                f"{tokens.shape[1]} tokens don't fit the context of {self.info.n_ctx}.",
+                f"{n} tokens don't fit the context of {self.info.n_ctx}.",
                 "Shorten the text.",
                 code="too-long",
             )
+        if self._eager:
+            self._check_whole()
         module = self.bridge.original_model if self._eager else self.module
         kept = {"use_cache": False} if cache is None else {"use_cache": True, self._cache_name: cache}
         out = module(input_ids=tokens.to(self.device), **kept)
         logits: torch.Tensor = out if isinstance(out, torch.Tensor) else out.logits
         return logits
+
+    def _check_whole(self) -> None:
+        """The bridge has layers of its own, which don't know where a pass is resumed."""
+        if "_blocks" in self.__dict__ and self._blocks.active:
+            raise Invalid(
+                "Patterns of this architecture come from a whole pass, not from one resumed in the middle.",
+                "Read patterns outside of resumed passes.",
+                code="resumed",
+            )
 
     @cached_property
     def _cache_name(self) -> str:

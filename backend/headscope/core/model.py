@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from headscope.core.folder import architecture, bos_policy, check, counts, read_config, revision
 from headscope.core.tokens import Tokenizer
@@ -84,9 +84,34 @@ class HeadModel(Protocol):
         ...
 
     def logits_at(
-        self, tokens: Int[torch.Tensor, "batch pos"], where: Int[torch.Tensor, "n 2"]
+        self, tokens: Int[torch.Tensor, "batch pos"], where: Int[torch.Tensor, "n 2"], kept: Any = None
     ) -> Float[torch.Tensor, "n vocab"]:
-        """Logits at (row, position) pairs only: the unembedding sees nothing else."""
+        """Logits at (row, position) pairs only: the unembedding sees nothing else.
+
+        With ``kept`` the tokens are what follows the prompt whose keys and values those are.
+        """
+        ...
+
+    def kept(self, tokens: Int[torch.Tensor, "1 pos"]) -> Any:
+        """A prompt's keys and values, for ``logits_at``; None where the architecture keeps none."""
+        ...
+
+    def streams(self, layers: Sequence[int]) -> AbstractContextManager[dict[int, torch.Tensor]]:
+        """Collect the residual stream [batch, pos, d_model] that goes into each of these layers.
+
+        The dict is filled by the next pass. Raises Invalid for layers that aren't there.
+        """
+        ...
+
+    def resumed(
+        self, layer: int, stream: Float[torch.Tensor, "batch pos d_model"]
+    ) -> AbstractContextManager[None]:
+        """Let passes begin at ``layer`` with this stream as its input; earlier layers do nothing.
+
+        Give the passes the tokens that the stream came from: positions and masks are made from them. Resumed
+        with the stream that ``streams`` kept, a pass is the whole one, to the bit. Raises Invalid for a layer
+        that isn't there, and in the pass where the stream's shape doesn't fit.
+        """
         ...
 
     def gated(self, gates: Float[torch.Tensor, "*batch layer head"]) -> AbstractContextManager[None]:
