@@ -42,6 +42,8 @@ class Palette:
     both: str
     irrelevant: str
     scale: tuple[str, ...]
+    series: tuple[str, ...]
+    """For what is told apart and has no role: the models of a comparison. None looks like a role's colour."""
 
     def role(self, name: str) -> str:
         """The colour of one of core.roles' names; undecided is clear, so that the panel shows through."""
@@ -60,6 +62,7 @@ PALETTES: dict[ThemeName, Palette] = {
         both="#8e6bbf",
         irrelevant="#e3e1db",
         scale=("#f4f6f9", "#c6dbec", "#7db0d8", "#2f7ebc", "#0b4377"),
+        series=("#00796b", "#b26a00", "#8a3f7c", "#5d7a1f", "#7a4a2b"),
     ),
     "dark": Palette(
         page="#14161a",
@@ -72,6 +75,7 @@ PALETTES: dict[ThemeName, Palette] = {
         both="#b79ae0",
         irrelevant="#343840",
         scale=("#23272f", "#25435f", "#2f6c9e", "#5aa5df", "#c8e4fb"),
+        series=("#4fc0b0", "#e0a34a", "#d48cc8", "#a9c46a", "#c99a7a"),
     ),
 }
 

@@ -1,0 +1,272 @@
+"""The paper's table 2: the share of heads with each role, Always and Any, by model and task.
+
+Always = in every finished seed, Any = in at least one; the mean over seeds lies between. Both depend on how many
+seeds there are, so ``common`` shows what m seeds of each run would give on average, m being the fewest of any run:
+
+    Always at m = mean over heads of C(k, m) / C(n, m)        k of a head's n seeds give it the role
+    Any at m    = mean over heads of 1 - C(n - k, m) / C(n, m)
+
+which is exact: m of the n seeds are drawn without replacement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from headscope.analyses.columns import Column, Table, table
+from headscope.analyses.comparisons import published
+from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, Comparison, Look
+from headscope.core import roles
+from headscope.core.arrays import encode
+from headscope.core.roles import SCORE_NAMES
+from headscope.figures.theme import Figure, Palette, titled
+
+NOTHING = float("nan")
+_BAR, _ROW, _SPACE = 11, 20, 12
+"""Pixels of a bar, of a row's name, and between rows."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model on one task: percentages of heads by score name, NaN where there are none."""
+
+    source: str
+    run: str
+    model: str
+    task: str
+    label: str
+    seeds: int
+    threshold: float
+    always: dict[str, float]
+    any: dict[str, float]
+    mean: dict[str, float]
+
+
+def row_of(run: Compared, threshold: float, seeds: int | None = None) -> Row:
+    """A run's shares, of all its finished seeds, or as ``seeds`` of them give on average."""
+    found = roles.shares(run.result.arrays["g_plus"], run.result.arrays["g_minus"], threshold)
+    always = {name: 100 * share.always for name, share in found.items()}
+    some = {name: 100 * share.any for name, share in found.items()}
+    if seeds is not None and 0 < seeds < run.seeds:
+        expected = {
+            name: roles.expected_shares(share.per_head, run.seeds, seeds) for name, share in found.items()
+        }
+        always = {name: 100 * one for name, (one, _) in expected.items()}
+        some = {name: 100 * one for name, (_, one) in expected.items()}
+    return Row(
+        source="run",
+        run=run.run,
+        model=run.model,
+        task=run.task,
+        label=run.label,
+        seeds=min(run.seeds, seeds) if seeds else run.seeds,
+        threshold=threshold,
+        always=always,
+        any=some,
+        mean={name: 100 * share.mean for name, share in found.items()},
+    )
+
+
+def _reference(one: published.Published) -> Row:
+    return Row(
+        source=f"published: {published.SOURCE}",
+        run="",
+        model=one.model,
+        task=one.task,
+        label=f"{one.model} · {one.task}",
+        seeds=published.SEEDS,
+        threshold=published.THRESHOLD,
+        always={
+            "facilitation": one.always_needed,
+            "interference": one.always_harmful,
+            "irrelevance": NOTHING,
+        },
+        any={"facilitation": one.any_needed, "interference": one.any_harmful, "irrelevance": NOTHING},
+        mean=dict.fromkeys(SCORE_NAMES, NOTHING),
+    )
+
+
+def rows(chosen: Chosen, look: Look) -> Table:
+    """A row for each run, then the published ones; percentages of heads."""
+    shown = _shown(chosen, look)
+    fewest = chosen.fewest_seeds
+    columns: list[Column] = [
+        ("source", "source", "", np.array([row.source for row in shown])),
+        ("run", "run", "", np.array([row.run for row in shown])),
+        ("model", "model", "", np.array([row.model for row in shown])),
+        ("task", "task", "", np.array([row.task for row in shown])),
+        ("seeds", "seeds", "", np.array([row.seeds for row in shown])),
+        ("threshold", "threshold", "", np.array([row.threshold for row in shown])),
+    ]
+    columns += _percentages(shown, "", "")
+    if not look.common and _differ(chosen):
+        at = [row_of(run, look.view.threshold, fewest) for run in chosen.runs]
+        at += [_unknown(row) for row in shown[len(at) :]]
+        columns += _percentages(at, f"_at_{fewest}", f" of {fewest} seeds")
+    return table(columns)
+
+
+def draw(chosen: Chosen, look: Look) -> Figure:
+    """Three bars a run: faint to Any, solid to Always, a line at the mean over seeds."""
+    shown = _shown(chosen, look)
+    heights = [_ROW + _BAR * len(_measured(row)) + _SPACE for row in shown]
+    tops = np.concatenate([[0], np.cumsum(heights)])
+    traces: list[dict[str, Any]] = []
+    for score in SCORE_NAMES:
+        traces += _bars(score, shown, tops, look.view.colours)
+    own = len(chosen.runs)
+    words = [_name(row, top, look.view.colours) for row, top in zip(shown, tops, strict=False)]
+    layout = {
+        "height": int(tops[-1]) + 78,
+        "barmode": "overlay",
+        "xaxis": {"range": [0, 100], "title": {"text": "% of heads"}, "showgrid": True, "nticks": 6},
+        "yaxis": {"range": [float(tops[-1]), 0], "showticklabels": False, "showgrid": False},
+        "margin": {"l": 16, "r": 16, "t": 34, "b": 44},
+        "annotations": words,
+        "shapes": [_line(float(tops[own]) - _SPACE / 2, look.view.colours)] if len(shown) > own else [],
+    }
+    reading = (
+        f"Solid: heads that have the role in every seed (Always). Faint: in at least one (Any). The thin line "
+        f"is the mean over single seeds. A head has a role at a score of {look.view.threshold:.2f} or more."
+    )
+    if look.common:
+        reading += f" Always and Any as {chosen.fewest_seeds} seeds of each run give them on average."
+    if look.published:
+        reading += f" {published.CAUTION}"
+    return titled(
+        {"data": traces, "layout": layout},
+        "How many heads have which role?",
+        reading,
+        threshold=look.view.threshold,
+        fewest_seeds=chosen.fewest_seeds,
+        seeds_differ=_differ(chosen),
+    )
+
+
+SHARES = Comparison(
+    name="shares",
+    title="Shares of heads by role",
+    summary="How many heads each task needs, in every seed and in some, beside the paper's Llama models.",
+    least=1,
+    one_model=False,
+    follows=("threshold", "published", "common"),
+    draw=draw,
+    rows=rows,
+)
+
+
+def _shown(chosen: Chosen, look: Look) -> list[Row]:
+    seeds = chosen.fewest_seeds if look.common else None
+    own = [row_of(run, look.view.threshold, seeds) for run in chosen.runs]
+    return own + ([_reference(one) for one in published.LLAMA] if look.published else [])
+
+
+def _differ(chosen: Chosen) -> bool:
+    return len({run.seeds for run in chosen.runs if run.seeds}) > 1
+
+
+def _unknown(row: Row) -> Row:
+    nothing = dict.fromkeys(SCORE_NAMES, NOTHING)
+    return Row(
+        row.source, "", row.model, row.task, row.label, row.seeds, row.threshold, nothing, nothing, nothing
+    )
+
+
+def _percentages(shown: Sequence[Row], suffix: str, words: str) -> list[Column]:
+    columns: list[Column] = []
+    for score in SCORE_NAMES:
+        word = SCORE_WORDS[score]
+        columns += [
+            (
+                f"{score}_always{suffix}",
+                f"{word}, Always{words}",
+                "%",
+                np.array([row.always[score] for row in shown]),
+            ),
+            (f"{score}_any{suffix}", f"{word}, Any{words}", "%", np.array([row.any[score] for row in shown])),
+        ]
+        if not suffix:
+            mean = np.array([row.mean[score] for row in shown])
+            columns.append((f"{score}_mean", f"{word}, mean over seeds", "%", mean))
+    return columns
+
+
+def _measured(row: Row) -> list[str]:
+    """The scores that a row has numbers for; all where it has none, so that the gap is seen."""
+    known = [score for score in SCORE_NAMES if np.isfinite(row.any[score])]
+    return known or list(SCORE_NAMES)
+
+
+def _bars(score: str, shown: Sequence[Row], tops: Any, colours: Palette) -> list[dict[str, Any]]:
+    having = [(row, top) for row, top in zip(shown, tops, strict=False) if score in _measured(row)]
+    y = np.array([top + _ROW + _BAR * (_measured(row).index(score) + 0.5) for row, top in having])
+    colour = {"facilitation": colours.needed, "interference": colours.harmful, "irrelevance": colours.muted}[
+        score
+    ]
+    word = SCORE_WORDS[score]
+    told = [_told(word, row, score) for row, _ in having]
+
+    def bar(values: list[float], opacity: float, legend: bool) -> dict[str, Any]:
+        return {
+            "type": "bar",
+            "orientation": "h",
+            "name": word,
+            "legendgroup": score,
+            "showlegend": legend,
+            "x": encode(np.array(values, np.float32)),
+            "y": encode(y.astype(np.float32)),
+            "width": _BAR - 2,
+            "opacity": opacity,
+            "marker": {"color": colour, "line": {"width": 0}},
+            "hovertext": told,
+            "hovertemplate": "%{hovertext}<extra></extra>",
+        }
+
+    marks = {
+        "type": "scatter",
+        "mode": "markers",
+        "legendgroup": score,
+        "showlegend": False,
+        "x": encode(np.array([row.mean[score] for row, _ in having], np.float32)),
+        "y": encode(y.astype(np.float32)),
+        "marker": {"symbol": "line-ns", "size": _BAR - 3, "line": {"width": 1.5, "color": colours.ink}},
+        "hoverinfo": "skip",
+    }
+    return [
+        bar([row.any[score] for row, _ in having], 0.32, False),
+        bar([row.always[score] for row, _ in having], 1, True),
+        marks,
+    ]
+
+
+def _told(word: str, row: Row, score: str) -> str:
+    mean = "" if np.isnan(row.mean[score]) else f", {row.mean[score]:.1f} % on average"
+    return (
+        f"{escape(row.label, quote=False)}<br>{word}: {row.always[score]:.1f} % in every seed, "
+        f"{row.any[score]:.1f} % in some{mean}"
+    )
+
+
+def _name(row: Row, top: float, colours: Palette) -> dict[str, Any]:
+    own = row.source == "run"
+    seeds = f"{row.seeds} seed{'' if row.seeds == 1 else 's'}"
+    return {
+        "x": 0,
+        "xref": "paper",
+        "xanchor": "left",
+        "y": float(top) + _ROW / 2 + 1,
+        "text": f"{escape(row.label, quote=False)} · {seeds}" + ("" if own else " · <i>published</i>"),
+        "showarrow": False,
+        "font": {"size": 12, "color": colours.ink if own else colours.muted},
+    }
+
+
+def _line(y: float, colours: Palette) -> dict[str, Any]:
+    """Between what was computed here and what was published."""
+    line = {"color": colours.muted, "width": 1, "dash": "dot"}
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
