@@ -11,6 +11,7 @@ from headscope.core.bridge import BridgedModel
 from headscope.core.model import load_model
 from headscope.core.resuming import LastToken, Suffix
 from headscope.errors import Invalid
+from micro.model import random_model
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +118,14 @@ def test_what_does_not_fit_is_refused(model: BridgedModel, tokens: torch.Tensor)
         Suffix(model, tokens[0].tolist(), 20)
     with pytest.raises(Invalid, match="65 tokens don't fit the context of 64"):
         LastToken(model, [1] * 65).last_logits()
+
+
+@torch.no_grad()
+def test_the_micro_model_resumes_too() -> None:
+    model = random_model(layers=3)
+    tokens = torch.randint(0, 11, (2, 7), generator=torch.Generator().manual_seed(0))
+    with model.streams(range(3)) as streams:
+        whole = model.logits(tokens)
+    for layer, stream in streams.items():
+        with model.resumed(layer, stream):
+            assert torch.equal(model.logits(tokens), whole)

@@ -49,6 +49,8 @@ class MicroModel:
     ends: frozenset[int] = frozenset()
     parts: Any = None
     tail: Any = None
+    given: tuple[int, Tensor] | None = None
+    read: dict[int, Tensor] | None = None
 
     @property
     def device(self) -> torch.device:
@@ -89,6 +91,12 @@ class MicroModel:
         future = torch.ones(length, length).triu(1).bool()
         stream = self.W_E[tokens] + self.W_pos[:length]
         for layer in range(n_layers):
+            if self.given is not None and layer <= self.given[0]:
+                stream = self.given[1]
+                if layer < self.given[0]:
+                    continue
+            if self.read is not None:
+                self.read[layer] = stream
             q, k, v = (stream[:, None] @ w[layer] for w in (self.W_Q, self.W_K, self.W_V))
             scores = q @ k.transpose(2, 3) / math.sqrt(d_head)
             pattern = self.held.get(layer, scores.masked_fill(future, -torch.inf).softmax(dim=-1))
@@ -101,8 +109,27 @@ class MicroModel:
             stream = stream + (z @ self.W_O[layer]).sum(dim=1)
         return stream @ self.W_U
 
-    def logits_at(self, tokens: Tensor, where: Tensor) -> Tensor:
+    def logits_at(self, tokens: Tensor, where: Tensor, kept: Any = None) -> Tensor:
         return self.logits(tokens)[where[:, 0], where[:, 1]]
+
+    def kept(self, tokens: Tensor) -> Any:
+        return None
+
+    @contextmanager
+    def streams(self, layers: Sequence[int]) -> Iterator[dict[int, Tensor]]:
+        self.read = {}
+        try:
+            yield self.read
+        finally:
+            self.read = None
+
+    @contextmanager
+    def resumed(self, layer: int, stream: Tensor) -> Iterator[None]:
+        self.given = (layer, stream)
+        try:
+            yield
+        finally:
+            self.given = None
 
     @contextmanager
     def gated(self, gates: Tensor) -> Iterator[None]:
