@@ -86,6 +86,8 @@ def test_a_run_gives_gates_losses_and_held_out_scores() -> None:
         "loss_minus": (3, 6),
         "heldout_log_probability": (4, 3),
         "heldout_accuracy": (4, 3),
+        "rounded_log_probability": (2, 3),
+        "rounded_accuracy": (2, 3),
     }
     assert all(array.dtype == np.float32 for array in result.arrays.values())
     assert (result.values["n_train"], result.values["n_test"]) == (48, 24)
@@ -101,6 +103,13 @@ def test_held_out_scores_are_those_of_the_gates_in_their_order() -> None:
         np.testing.assert_allclose(
             result.arrays["heldout_log_probability"][row], score.log_probability, rtol=1e-5
         )
+    for row, name in enumerate(("g_plus", "g_minus")):
+        rounded = torch.from_numpy((result.arrays[name] >= 0.5).astype(np.float64))
+        score = evaluate(planted_model(), held_out, rounded)
+        np.testing.assert_allclose(
+            result.arrays["rounded_log_probability"][row], score.log_probability, rtol=1e-6
+        )
+        np.testing.assert_allclose(result.arrays["rounded_accuracy"][row], score.accuracy, rtol=1e-6)
     ungated = evaluate(planted_model(), held_out).log_probability.item()
     np.testing.assert_allclose(result.arrays["heldout_log_probability"][0], ungated, rtol=1e-6)
 

@@ -9,11 +9,14 @@ import numpy as np
 
 from headscope.analyses.base import Arrays, Context, Progress
 from headscope.analyses.chg.plan import PHASE_TITLES, PhaseName, Work, seeds_label
+from headscope.analyses.chg.presets import OPEN_FROM
 from headscope.analyses.chg.schema import ChgParams
 from headscope.errors import Invalid
 from headscope.tasks.task import Examples, Split
 
 if TYPE_CHECKING:
+    import torch
+
     from headscope.core.gating import FitState, Phase
 
 _STATE = ("logits", "first_moment", "second_moment")
@@ -80,22 +83,31 @@ def _phase(name: PhaseName, params: ChgParams) -> Phase:
 
 
 def score(work: Work, params: ChgParams, context: Context) -> Arrays:
-    """Held-out log-probability (nats) and accuracy [seed]; of the model as it is also what the task gives."""
+    """Held-out log-probability (nats) and accuracy [seed]; under G+ and G- also with gates rounded at 0.5."""
     import torch
 
     from headscope.core.evaluation import evaluate
 
     examples = _examples(params, context, "test")
     judged = context.task.judged if context.task is not None else "top"
-    if work.kind == "heldout":
-        group = int(work.piece.needs[0].split("/")[1].split("-")[0])
-        logits = context.pieces[work.piece.needs[0]]["logits"][
-            work.seeds.start - group : work.seeds.stop - group
-        ]
-        gates = torch.sigmoid(torch.from_numpy(np.array(logits)))
-        found = evaluate(context.model, examples, gates, judged=judged, checkpoint=context.checkpoint)
-        return {"log_probability": found.log_probability.numpy(), "accuracy": found.accuracy.numpy()}
-    train = _examples(params, context, "train")
+    group = int(work.piece.needs[0].split("/")[1].split("-")[0])
+    block = slice(work.seeds.start - group, work.seeds.stop - group)
+    gates = torch.sigmoid(torch.from_numpy(np.array(context.pieces[work.piece.needs[0]]["logits"][block])))
+    sets = gates if work.phase == "zero" else torch.cat([gates, _rounded(gates)])
+    found = evaluate(context.model, examples, sets, judged=judged, checkpoint=context.checkpoint)
+    arrays = {"log_probability": found.log_probability.numpy(), "accuracy": found.accuracy.numpy()}
+    n = len(work.seeds)
+    soft = {name: array[:n] for name, array in arrays.items()}
+    rounded = {f"rounded_{name}": array[n:] for name, array in arrays.items()}
+    return soft if work.phase == "zero" else {**soft, **rounded}
+
+
+def ungated(params: ChgParams, context: Context) -> Arrays:
+    """The model as it is on the held-out examples, and what examples the task gives."""
+    from headscope.core.evaluation import evaluate
+
+    examples, train = _examples(params, context, "test"), _examples(params, context, "train")
+    judged = context.task.judged if context.task is not None else "top"
     found = evaluate(context.model, examples, judged=judged, checkpoint=context.checkpoint)
     return {
         "log_probability": found.log_probability.numpy(),
@@ -105,6 +117,11 @@ def score(work: Work, params: ChgParams, context: Context) -> Arrays:
         "tokens_per_example": np.array([np.mean([len(example.tokens) for example in train])]),
         "targets_per_example": np.array([np.mean([len(example.targets) for example in train])]),
     }
+
+
+def _rounded(gates: torch.Tensor) -> torch.Tensor:
+    """Open from 0.5 on, else shut; NaN stays NaN."""
+    return (gates >= OPEN_FROM).to(gates).where(~gates.isnan(), gates)
 
 
 def _examples(params: ChgParams, context: Context, split: Split) -> Examples:

@@ -3,7 +3,9 @@
 1. Seeds go in groups: as many at once as let a single update stay below a piece's length. A group's updates
    share forward passes, whatever the device.
 2. A group's phase is cut into runs of updates; a piece hands logits and Adam's moments to the next.
-3. The model as it is, and each group under each of its three sets of gates, are scored on held-out examples.
+3. The model as it is, and each group under each of its three sets of gates, are scored on held-out examples;
+   G+ and G- once more with gates rounded to open or shut.
+4. Where seeds are added to an earlier run, its seeds are one small piece, and only the others are fitted.
 
 The cuts depend on the request alone (parameters and the model's size), so that a run goes on with the same
 pieces on another machine.
@@ -40,7 +42,7 @@ class Work:
     """
 
     piece: Piece
-    kind: Literal["fit", "heldout", "ungated"]
+    kind: Literal["fit", "heldout", "ungated", "earlier"]
     phase: PhaseName = "zero"
     seeds: range = range(0)
     start: int = 0
@@ -48,14 +50,20 @@ class Work:
 
 
 @lru_cache(maxsize=8)
-def plan(params: ChgParams, model: ModelInfo) -> tuple[Work, ...]:
-    """All pieces of a run in the order they are computed; kept, as each piece asks for them."""
+def plan(params: ChgParams, model: ModelInfo, earlier: int = 0) -> tuple[Work, ...]:
+    """All pieces of a run in the order they are computed; kept, as each piece asks for them.
+
+    ``earlier`` seeds are taken over from another run.
+    """
     forward = forward_flop(model, NOMINAL_TOKENS, 1)
-    group = fitting(params.seeds, 2 * forward * params.batch_size, most=_MOST_SEEDS)
+    group = fitting(params.seeds - earlier, 2 * forward * params.batch_size, most=_MOST_SEEDS)
     ask = forward * (params.n_test or 1000)
     works = [Work(Piece("ungated", "The model as it is", weight=ask), "ungated")]
-    scored = fitting(group, ask, most=group)
-    for first in range(0, params.seeds, group):
+    if earlier:
+        title = f"Seeds taken over, {seeds_label(params, range(earlier))}"
+        works.insert(0, Work(Piece("earlier", title, weight=0.0), "earlier", seeds=range(earlier)))
+    scored = fitting(group, 2 * ask, most=group)
+    for first in range(earlier, params.seeds, group):
         seeds = range(first, min(first + group, params.seeds))
         update = 2 * forward * params.batch_size * len(seeds)
         updates = fitting(params.steps, update, most=params.steps)
@@ -91,8 +99,9 @@ def _fits(params: ChgParams, phase: PhaseName, seeds: range, updates: int, flop:
 
 
 def _scoring(params: ChgParams, phase: PhaseName, block: range, last: str, flop: float) -> Work:
-    """A block of seeds on the held-out examples, each seed costing ``flop``."""
+    """A block of seeds on the held-out examples, each set of gates costing ``flop``."""
     gates = "G0" if phase == "zero" else PHASE_TITLES[phase]
     label = f"Held-out examples under {gates}, {seeds_label(params, block)}"
     key = f"heldout/{phase}/{block.start}-{block.stop - 1}"
-    return Work(Piece(key, label, (last,), weight=flop * len(block)), "heldout", phase, block)
+    times = 1 if phase == "zero" else 2
+    return Work(Piece(key, label, (last,), weight=times * flop * len(block)), "heldout", phase, block)

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Arrays
-from headscope.analyses.chg.plan import PHASES, Work
+from headscope.analyses.chg.earlier import joined_to
+from headscope.analyses.chg.plan import PHASES, PhaseName, Work
 from headscope.analyses.chg.schema import ChgParams
 from headscope.core.roles import finished
 from headscope.tasks.task import Task
 
 
+def whole(works: Sequence[Work], pieces: Mapping[str, Arrays]) -> list[Work]:
+    """The works of those groups of seeds of which no piece is missing."""
+    groups = dict.fromkeys(work.seeds for work in works if work.kind == "fit")
+    theirs = {
+        group: [w for w in works if w.kind in ("fit", "heldout") and set(w.seeds) <= set(group)]
+        for group in groups
+    }
+    return [work for each in theirs.values() if all(w.piece.key in pieces for w in each) for work in each]
+
+
 def joined(works: Sequence[Work], params: ChgParams, pieces: Mapping[str, Arrays]) -> dict[str, NDArray[Any]]:
-    """Gates and losses [seed, ...], held-out scores [condition, seed] (``core.roles.CONDITIONS``)."""
+    """Gates and losses [seed, ...]; held-out scores [condition, seed] (``core.roles.CONDITIONS``), and with
+    gates rounded [pushed, seed] (G+, G-). Seeds that were taken over come first.
+    """
+    arrays = {**_fitted(works, params, pieces), **_scored(works, pieces)} if works else {}
+    if "earlier" not in pieces:
+        return arrays
+    return joined_to(pieces["earlier"], arrays) if arrays else dict(pieces["earlier"])
+
+
+def _fitted(
+    works: Sequence[Work], params: ChgParams, pieces: Mapping[str, Arrays]
+) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {}
     for phase in PHASES:
         fits = [work for work in works if work.kind == "fit" and work.phase == phase]
@@ -29,13 +51,23 @@ def joined(works: Sequence[Work], params: ChgParams, pieces: Mapping[str, Arrays
                 for end in ends
             ]
         ).astype(np.float32)
-    for score in ("log_probability", "accuracy"):
-        rows = [np.repeat(pieces["ungated"][score], params.seeds)]
-        for phase in PHASES:
-            scored = [work for work in works if work.kind == "heldout" and work.phase == phase]
-            rows.append(np.concatenate([pieces[work.piece.key][score] for work in scored]))
-        arrays[f"heldout_{score}"] = np.stack(rows).astype(np.float32)
     return arrays
+
+
+def _scored(works: Sequence[Work], pieces: Mapping[str, Arrays]) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {}
+    for score in ("log_probability", "accuracy"):
+        rows = [_under(works, pieces, phase, score) for phase in PHASES]
+        as_it_is = np.repeat(pieces["ungated"][score], len(rows[0]))
+        arrays[f"heldout_{score}"] = np.stack([as_it_is, *rows]).astype(np.float32)
+        rounded = [_under(works, pieces, phase, f"rounded_{score}") for phase in PHASES[1:]]
+        arrays[f"rounded_{score}"] = np.stack(rounded).astype(np.float32)
+    return arrays
+
+
+def _under(works: Sequence[Work], pieces: Mapping[str, Arrays], phase: PhaseName, score: str) -> NDArray[Any]:
+    scored = [work for work in works if work.kind == "heldout" and work.phase == phase]
+    return np.concatenate([pieces[work.piece.key][score] for work in scored])
 
 
 def identity(task: Task | None) -> dict[str, Any] | None:
@@ -46,37 +78,25 @@ def identity(task: Task | None) -> dict[str, Any] | None:
 
 
 def values(
-    params: ChgParams, task: Task | None, arrays: Mapping[str, NDArray[Any]], ungated: Arrays
+    params: ChgParams,
+    task: Task | None,
+    seeds: Sequence[int],
+    arrays: Mapping[str, NDArray[Any]],
+    pieces: Mapping[str, Arrays],
 ) -> dict[str, Any]:
     """How much was fitted and scored, which seeds failed, and the notes: sentences that the page shows."""
     ran = finished(arrays["g_plus"], arrays["g_minus"])
-    failed = [params.first_seed + index for index in np.flatnonzero(~ran).tolist()]
+    failed = [seeds[index] for index in np.flatnonzero(~ran).tolist()]
+    ungated = pieces["ungated"]
     n_train, n_test = ungated["n_examples"].tolist()
     left_out = int(ungated["n_left_out"].sum())
-    notes = []
-    paper = ChgParams()
-    if params.steps < paper.steps:
-        notes.append(
-            f"{params.steps} updates a phase, where the paper uses {paper.steps}: marginal roles may differ."
-        )
-    if params.batch_size < paper.batch_size:
-        notes.append(f"{params.batch_size} examples an update, where the paper uses {paper.batch_size}.")
-    rates = (params.phase0_lr_start, params.phase0_lr_end)
-    if rates != (paper.phase0_lr_start, paper.phase0_lr_end):
-        notes.append(
-            f"Phase 0 learns at {rates[0]:g} to {rates[1]:g}, where the paper uses "
-            f"{paper.phase0_lr_start:g} to {paper.phase0_lr_end:g}."
-        )
-    if params.seeds < paper.seeds:
-        notes.append(
-            f"{params.seeds} seeds, where the paper uses {paper.seeds}: with fewer, Always comes easier."
-        )
+    notes = [*_stopped(params, seeds), *_beyond_paper(params, len(seeds))]
     if n_train < params.batch_size:
         notes.append(f"Only {n_train} training examples, fewer than a batch: each update uses all of them.")
     if left_out:
         notes.append(f"{left_out} rows are longer than the model's context and were left out.")
     if failed:
-        notes.append(f"Seeds {', '.join(map(str, failed))} failed: their loss was not finite.")
+        notes.append(_failed(failed, len(seeds)))
     return {
         "n_train": n_train,
         "n_test": n_test,
@@ -85,8 +105,53 @@ def values(
         "targets_per_example": float(ungated["targets_per_example"][0]),
         "judged": task.judged if task is not None else "top",
         "failed_seeds": failed,
+        "partial": None if len(seeds) == params.seeds else {"seeds": len(seeds), "of": params.seeds},
+        "added_to": _added_to(params, seeds, pieces),
         "notes": notes,
     }
+
+
+def _stopped(params: ChgParams, seeds: Sequence[int]) -> Iterator[str]:
+    if len(seeds) < params.seeds:
+        yield f"Stopped before its end: {len(seeds)} of {params.seeds} seeds. Start it again to fit the rest."
+
+
+def _beyond_paper(params: ChgParams, seeds: int) -> Iterator[str]:
+    """What the run does less than, or otherwise than, the paper."""
+    paper = ChgParams()
+    if params.steps < paper.steps:
+        few = f"{params.steps} updates a phase, where the paper uses {paper.steps}"
+        yield f"{few}: marginal roles may differ."
+    if params.batch_size < paper.batch_size:
+        yield f"{params.batch_size} examples an update, where the paper uses {paper.batch_size}."
+    rates = (params.phase0_lr_start, params.phase0_lr_end)
+    if rates != (paper.phase0_lr_start, paper.phase0_lr_end):
+        yield (
+            f"Phase 0 learns at {rates[0]:g} to {rates[1]:g}, where the paper uses "
+            f"{paper.phase0_lr_start:g} to {paper.phase0_lr_end:g}."
+        )
+    if seeds < paper.seeds:
+        many = "1 seed" if seeds == 1 else f"{seeds} seeds"
+        yield f"{many}, where the paper uses {paper.seeds}: with fewer, Always comes easier and Any rarer."
+    if seeds == 1:
+        yield "One seed has no spread: there are no bands, and Always and Any are the same."
+
+
+def _failed(failed: Sequence[int], seeds: int) -> str:
+    word, their = ("Seed", "its") if len(failed) == 1 else ("Seeds", "their")
+    named = ", ".join(map(str, failed))
+    rest = "It counts" if len(failed) == 1 else "They count"
+    left = seeds - len(failed)
+    return (
+        f"{word} {named} failed: {their} loss was not finite. {rest} in no share; {left} of {seeds} are left."
+    )
+
+
+def _added_to(params: ChgParams, seeds: Sequence[int], pieces: Mapping[str, Arrays]) -> dict[str, Any] | None:
+    """The run whose seeds were taken over, and which they are."""
+    if params.adds_to is None:
+        return None
+    return {"run": params.adds_to, "seeds": list(seeds[: len(pieces["earlier"]["g_plus"])])}
 
 
 def _sigmoid(logits: NDArray[Any]) -> NDArray[Any]:

@@ -117,6 +117,13 @@ class ChgParams(Params):
         title="Held-out examples, at most",
         description="For log-probability and accuracy after the fit.",
     )
+    adds_to: str | None = Field(
+        default=None,
+        max_length=64,
+        title="Add seeds to",
+        description="The id of a finished run of the same model, task and settings: its seeds are taken over, and "
+        "only those beyond them are fitted. Seeds counts all of them.",
+    )
     dtype: Literal["float32", "bfloat16", "float64"] = Field(
         default="float32",
         title="Precision",
