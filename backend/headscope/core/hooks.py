@@ -22,19 +22,20 @@ from headscope.errors import Invalid
 def gated(
     projections: Sequence[nn.Module], n_heads: int, gates: Float[torch.Tensor, "*batch layer head"]
 ) -> Iterator[None]:
-    """Multiply z by gates [layer, head], or by each row's own [batch, layer, head], at every position.
+    """Multiply z by gates [layer, head], each row's own [batch, layer, head], or each position's own [batch,
+    pos, layer, head].
 
     Raises Invalid where the shape is not the model's. Gates take the dtype of z, and may need gradients.
     """
-    if gates.ndim not in (2, 3) or tuple(gates.shape[-2:]) != (len(projections), n_heads):
+    if gates.ndim not in (2, 3, 4) or tuple(gates.shape[-2:]) != (len(projections), n_heads):
         raise Invalid(
             f"Gates of shape {tuple(gates.shape)} don't fit {len(projections)} layers x {n_heads} heads.",
-            "Give [layer, head] or [batch, layer, head].",
+            "Give [layer, head], [batch, layer, head] or [batch, pos, layer, head].",
             code="bad-gates",
         )
     with ExitStack() as hooks:
-        for layer, projection in enumerate(projections):
-            hooks.callback(projection.register_forward_pre_hook(_Gate(gates.select(-2, layer))).remove)
+        for projection, gate in zip(projections, gates.unbind(-2), strict=True):
+            hooks.callback(projection.register_forward_pre_hook(_Gate(gate)).remove)
         yield
 
 
@@ -84,6 +85,22 @@ def reading_input(module: nn.Module, keep: Callable[[torch.Tensor], None]) -> It
 
 
 @contextmanager
+def changing_input(module: nn.Module, change: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
+    """Put ``change(input)`` in the place of what goes into a module, after what gates have made of it."""
+
+    def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if args:
+            return (change(args[0]), *args[1:]), kwargs
+        return args, {**kwargs, "hidden_states": change(kwargs["hidden_states"])}
+
+    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@contextmanager
 def reading_output(module: nn.Module, keep: Callable[[torch.Tensor], None]) -> Iterator[None]:
     """Call ``keep`` with what comes out of a module."""
 
@@ -101,18 +118,18 @@ class _Gate:
     """Pre-hook of one layer: z * gate. A gate of exactly 1 leaves every bit of z as it is."""
 
     def __init__(self, gate: torch.Tensor) -> None:
-        self.gate = gate  # [head] or [batch, head]
+        self.gate = gate  # [head], [batch, head] or [batch, pos, head]
 
     def __call__(self, _: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
         z: torch.Tensor = args[0]
         gate = self.gate.to(dtype=z.dtype, device=z.device)
         n_heads = gate.shape[-1]
-        if gate.ndim == 2 and gate.shape[0] != z.shape[0]:
+        if gate.shape[:-1] != z.shape[: gate.ndim - 1]:
             raise Invalid(
                 f"Gates for {gate.shape[0]} rows don't fit a batch of {z.shape[0]}.",
                 "Give one set of gates, or one per row of the batch.",
                 code="bad-gates",
             )
-        scale = gate.unsqueeze(-1) if gate.ndim == 1 else gate[:, None, :, None]
+        scale = (gate[:, None] if gate.ndim == 2 else gate).unsqueeze(-1)
         heads = z.view(*z.shape[:-1], n_heads, z.shape[-1] // n_heads)
         return ((heads * scale).flatten(-2), *args[1:])

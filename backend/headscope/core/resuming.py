@@ -17,14 +17,15 @@ import torch
 from jaxtyping import Float
 from torch import nn
 
-from headscope.core.hooks import reading_input
+from headscope.core.batches import budget_for
+from headscope.core.hooks import changing_input, reading_input
 from headscope.errors import Invalid
 
 if TYPE_CHECKING:
     from headscope.core.model import HeadModel
 
-_ROW_BYTES: Final = 512 * 2**20
-"""What the widened keys and values of one layer may take, for all rows of a pass together."""
+_PASS_BYTES: Final = 512 * 2**20
+"""What the rows of a pass may take together: a layer's widened keys and values, and logits in float32."""
 
 
 class Blocks:
@@ -60,8 +61,7 @@ class Blocks:
             for block in self._blocks[:layer]:
                 block.forward = self._pass_on
                 undo.callback(block.__dict__.pop, "forward")
-            given = self._blocks[layer].register_forward_pre_hook(_Given(stream), with_kwargs=True)
-            undo.callback(given.remove)
+            undo.enter_context(changing_input(self._blocks[layer], lambda there: _fitting(stream, there)))
             self.active += 1
             try:
                 yield
@@ -94,22 +94,15 @@ class Blocks:
             )
 
 
-class _Given:
-    """Pre-hook of the layer at which a pass begins: its stream is the one given."""
-
-    def __init__(self, stream: torch.Tensor) -> None:
-        self.stream = stream
-
-    def __call__(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        there = args[0] if args else kwargs["hidden_states"]
-        if there.shape[1:] != self.stream.shape[1:] or len(there) not in (1, len(self.stream)):
-            raise Invalid(
-                f"A stream of shape {tuple(self.stream.shape)} doesn't fit a pass of {tuple(there.shape)}.",
-                "Give [batch, pos, d_model] for the tokens of the pass.",
-                code="bad-stream",
-            )
-        stream = self.stream.to(there)
-        return ((stream, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": stream})
+def _fitting(stream: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
+    """The stream that a pass begins with, if it fits the tokens; they may be one row for all of its rows."""
+    if there.shape[1:] != stream.shape[1:] or len(there) not in (1, len(stream)):
+        raise Invalid(
+            f"A stream of shape {tuple(stream.shape)} doesn't fit a pass of {tuple(there.shape)}.",
+            "Give [batch, pos, d_model] for the tokens of the pass.",
+            code="bad-stream",
+        )
+    return stream.to(there)
 
 
 def kept_cache(cache: Any) -> Any:
@@ -172,10 +165,11 @@ class Suffix:
 
     @property
     def most_rows(self) -> int:
-        """How many rows one pass takes in bounded memory."""
-        info = self.model.info
-        a_row = 3 * len(self.ids) * info.n_heads * info.d_head * self.model.dtype.itemsize
-        return max(1, _ROW_BYTES // a_row)
+        """How many rows one pass takes in bounded time and memory."""
+        info, budget = self.model.info, budget_for(self.model.device)
+        keys_values = 3 * len(self.ids) * info.n_heads * info.d_head * self.model.dtype.itemsize
+        a_row = keys_values + 8 * info.d_vocab
+        return max(1, min(_PASS_BYTES // a_row, int(1 / budget.share(info, self.width, 1))))
 
     @torch.no_grad()
     def last_logits(self, n_rows: int = 1) -> Float[torch.Tensor, "row vocab"]:
