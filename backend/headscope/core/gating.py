@@ -140,7 +140,7 @@ def advance(
         rows = [(s, index) for s, indices in drawn.items() for index in indices]
         loss, gradient = loss_and_gradient(model, examples, rows, logits, checkpoint)
         gradient = gradient + push_gradient(logits, phase.regularisation, phase.clamp)
-        _adam(logits, clip_per_seed(gradient, phase.clip), moments, phase.lr(step), step + 1)
+        adam(logits, clip_per_seed(gradient, phase.clip), moments, phase.lr(step), step + 1)
         logits[~torch.isfinite(loss)] = torch.nan
         losses.append(loss)
         report(step + 1, float(loss.nanmean()))
@@ -218,7 +218,7 @@ def clip_per_seed(
     return scaled
 
 
-def _adam(
+def adam(
     logits: torch.Tensor,
     gradient: torch.Tensor,
     moments: tuple[torch.Tensor, torch.Tensor],
