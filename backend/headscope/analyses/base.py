@@ -224,6 +224,19 @@ class Analysis(Protocol, Generic[P]):
         ...
 
 
+@runtime_checkable
+class Divisible(Protocol):
+    """An analysis that can also say what the finished pieces of a stopped run amount to."""
+
+    def partial(
+        self, params: Any, model: ModelInfo, task: Task | None, pieces: Mapping[str, Arrays]
+    ) -> Result | None:
+        """A result of what is whole, which lists its own ``seeds`` and says in a note what is missing; None
+        where nothing is whole yet. Called with some of the plan's pieces, without a model.
+        """
+        ...
+
+
 def handed(analysis: Analysis[Any], inputs: Mapping[str, Input]) -> dict[str, Any]:
     """The keyword arguments by which ``estimate`` and ``plan`` get what the parameters refer to."""
     return {"inputs": inputs} if analysis.references else {}

@@ -118,6 +118,7 @@ def resolve(
 
 def compute(settings: Settings, store: Store, models: Catalogue, request: Request) -> str:
     """Compute a request unless it is done already; returns the run's id."""
+    from headscope.errors import Cancelled
     from headscope.jobs.engine import run_foreground
     from headscope.store import runs
 
@@ -132,9 +133,27 @@ def compute(settings: Settings, store: Store, models: Catalogue, request: Reques
     err.print(
         f"{request.title} · {request.model.name} · {request.task_title or 'no task'} · run {request.id}"
     )
-    with progress_bar() as report:
-        run_foreground(store, request.id, models, report, settings=settings)
+    try:
+        with progress_bar() as report:
+            run_foreground(store, request.id, models, report, settings=settings)
+    except (KeyboardInterrupt, Cancelled):
+        err.print(_kept(store, request.id))
+        raise
     return request.id
+
+
+def _kept(store: Store, run_id: str) -> str:
+    """What a run that was stopped keeps, and how to go on."""
+    from headscope.store import runs
+
+    on = "The same command goes on from the last finished piece."
+    with store.session() as session:
+        run = runs.get(session, run_id)
+        result = runs.result(session, run_id) if run.partial else None
+    if result is None:
+        return on
+    whole = f"{len(result.seeds)} of {len(run.seeds)} seeds are whole and kept"
+    return f"{whole}: `headscope export {run_id}` writes them. {on}"
 
 
 def _write(store: Store, run_id: str, file: Path | None) -> None:

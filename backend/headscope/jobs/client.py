@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
+from headscope.analyses import ANALYSES
 from headscope.analyses.base import Estimate
 from headscope.analyses.request import Request
 from headscope.errors import Refused
+from headscope.jobs.partial import keep
 from headscope.settings import Settings
 from headscope.store import runs, workers
 from headscope.store.runs import Submitted
@@ -65,7 +67,10 @@ class JobClient:
     def cancel(self, run_id: str) -> Run:
         """Ask for a stop: at once where nobody computes yet, else within two seconds. Ended runs stay."""
         with self.store.session() as session:
-            return runs.request_cancel(session, run_id)
+            run = runs.request_cancel(session, run_id)
+            if run.status == "cancelled":
+                keep(session, run_id, run.last.number, ANALYSES)
+            return run
 
     def submit(self, run_id: str, queue: str, attempt: int) -> None:
         """Queue an attempt that lies in the store already; a second time does nothing."""

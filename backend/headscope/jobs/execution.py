@@ -2,7 +2,8 @@
 
 1. Claim it; from then on every write is guarded by the owner's name.
 2. Compute it piece by piece (``jobs.computation``).
-3. End it: done, failed with its problem, or cancelled. Where it is in other hands by then, leave it alone.
+3. End it: done, failed with its problem, or cancelled, keeping what is whole (``jobs.partial``). Where it is
+   in other hands by then, leave it alone.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from sqlalchemy.orm import Session
 from headscope import __version__
 from headscope.analyses.base import Progress
 from headscope.jobs.computation import Answer, Computation, Outcome, Step, Workplace, guarded
+from headscope.jobs.partial import keep
 from headscope.jobs.pulse import Pulse
 from headscope.store import attempts, runs
 from headscope.store.attempts import Superseded
@@ -66,16 +68,17 @@ def _claim(session: Session, place: Workplace, run_id: str, number: int, foregro
 
 def _end(place: Workplace, run_id: str, number: int, answer: Answer) -> Outcome:
     ended: Outcome = answer["ended"]
-    try:
+
+    def end(session: Session) -> None:
         if ended == "cancelled":
-            place.store.patiently(
-                lambda session: attempts.cancelled(session, run_id, number, place.owner), _ENDING_PATIENCE
-            )
-        elif ended == "failed":
-            place.store.patiently(
-                lambda session: attempts.fail(session, run_id, number, place.owner, answer["problem"]),
-                _ENDING_PATIENCE,
-            )
+            attempts.cancelled(session, run_id, number, place.owner)
+        else:
+            attempts.fail(session, run_id, number, place.owner, answer["problem"])
+        keep(session, run_id, number, place.analyses)
+
+    try:
+        if ended in ("cancelled", "failed"):
+            place.store.patiently(end, _ENDING_PATIENCE)
     except Superseded:
         ended = "superseded"
     log.info("run %s, attempt %d: %s", run_id, number, ended)

@@ -164,18 +164,26 @@ def finish(
     arrays: Arrays,
     headline: Mapping[str, Any],
 ) -> None:
-    """End an attempt well: its result becomes the run's, or is compared with it. Raises ``Superseded``.
+    """End an attempt well: its result becomes the run's (in place of a partial one), or is compared with it.
+    Raises ``Superseded``.
 
     ``content`` is the result as JSON, ``arrays`` its arrays.
     """
     run = lock(session, run_id)
     attempt = _held(run, number, owner)
     attempt.result_id = artifacts.put_json(session, content)
-    if run.result_id is None:
+    if run.result_id is None or run.partial:
         run.result_id, run.headline = attempt.result_id, dict(headline)
     else:
         attempt.drift = drift(session, run.result_id, arrays)
     _end(session, run, attempt, "done")
+
+
+def keep_partial(session: Session, run: Run, content: Mapping[str, Any], headline: Mapping[str, Any]) -> None:
+    """Give a run that was stopped a result of what was whole, in place of an earlier such one."""
+    run.result_id, run.headline = artifacts.put_json(session, content), dict(headline)
+    session.flush()
+    artifacts.drop_unused(session)
 
 
 def fail(session: Session, run_id: str, number: int, owner: str, problem: Mapping[str, Any]) -> None:

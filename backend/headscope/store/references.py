@@ -59,6 +59,12 @@ def _one(session: Session, kind: Reference, value: str, model: ModelInfo) -> Inp
 
 def _finished(session: Session, run_id: str, model: ModelInfo) -> Result:
     run = runs.get(session, run_id)
+    if run.partial:
+        raise Refused(
+            f"Run {run_id} was stopped before its end, and what it has may still grow: it is {run.status}.",
+            "Start it again and name it when it is done.",
+            code="run-not-done",
+        )
     if run.result_id is None:
         raise Refused(
             f"Run {run_id} has no result: it is {run.status}.",

@@ -64,9 +64,9 @@ def reproduce(session: Session, run_id: str, *, queue: str | None) -> Submitted:
     attempts.expire_interrupted(session, run)
     if run.active and run.last.kind == "reproduce":
         return Submitted(run, run.last.number, new=False)
-    if run.result_id is None:
+    if run.result_id is None or run.partial:
         raise Refused(
-            f"Run {run_id} has no result to compare with: it is {run.status}.",
+            f"Run {run_id} has no whole result to compare with: it is {run.status}.",
             "Start it again, and reproduce it once it is done.",
             code="run-not-done",
         )

@@ -111,6 +111,16 @@ class Run(Base):
         return self.attempts[-1]
 
     @property
+    def whole(self) -> bool:
+        """Whether its result is what was asked for, which never changes again."""
+        return self.status == "done"
+
+    @property
+    def partial(self) -> bool:
+        """Whether it was stopped before its end, and has a result of what was whole by then."""
+        return self.result_id is not None and not self.whole
+
+    @property
     def told(self) -> Attempt:
         """The attempt whose times and machine are the run's: the first finished one, else the last."""
         return next((attempt for attempt in self.attempts if attempt.status == "done"), self.last)

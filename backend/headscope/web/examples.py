@@ -77,6 +77,8 @@ _RUN: Final[dict[str, Any]] = {
     "code_version": "0.1.0",
     "machine": "2 CPU cores",
     "headline": {"always_needed": 0.25, "any_needed": 0.44, "accuracy_ungated": 0.91, "accuracy_plus": 0.97},
+    "result": "4be1f0a9c2d7",
+    "partial": False,
     "attempts": [_ATTEMPT],
     "reproduce": "headscope run chg --model headscope-2l --task induction --preset quick",
 }
@@ -222,6 +224,15 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "TableColumn": {"name": "layer", "title": "Layer", "unit": None},
     "TableOut": {"columns": [{"name": "layer", "title": "Layer", "unit": None}], "rows": [[0]]},
+    "ComparisonOut": {
+        "name": "shares",
+        "title": "Shares of heads by role",
+        "summary": "How many heads each task needs.",
+        "least_runs": 1,
+        "most_runs": 24,
+        "one_model": False,
+        "follows": ["threshold"],
+    },
     "EstimateOut": {
         "run_id": RUN_ID,
         "existing": None,

@@ -59,6 +59,8 @@ def run_out(session: Session, run: Run, titles: Mapping[str, str]) -> RunOut:
         code_version=run.code_version,
         machine=run.machine,
         headline=run.headline,
+        result=run.result_id,
+        partial=run.partial,
         attempts=[attempt_out(attempt) for attempt in run.attempts],
         reproduce=reproduce_command(run),
     )

@@ -151,6 +151,18 @@ class TableOut(Schema):
     rows: list[list[Any]]
 
 
+class ComparisonOut(Schema):
+    name: str
+    title: str
+    summary: str
+    least_runs: int
+    most_runs: int
+    one_model: bool = Field(description="Heads are matched one by one, so runs must be of one model.")
+    follows: list[Literal["threshold", "mode", "score", "published", "common"]] = Field(
+        description="Which options change what it shows."
+    )
+
+
 class EstimateOut(Schema):
     run_id: str
     existing: RunStatus | None = Field(description="Status of the run that this request would return.")
@@ -209,6 +221,12 @@ class RunOut(Schema):
     machine: str | None
     headline: dict[str, Any] | None = Field(
         description="Few numbers for lists and the atlas: shares, accuracies."
+    )
+    result: str | None = Field(
+        description="Names the result there is to read; another name, another result. Null without one."
+    )
+    partial: bool = Field(
+        description="It was stopped before its end, and its result holds the seeds that were whole by then."
     )
     attempts: list[AttemptOut]
     reproduce: str = Field(description="The command that gives this run again.")

@@ -28,6 +28,7 @@ from headscope.jobs.computation import Models, Workplace
 from headscope.jobs.device import Device, find_device, free_bytes
 from headscope.jobs.engine import Engine
 from headscope.jobs.heart import Heart
+from headscope.jobs.partial import keep
 from headscope.jobs.turn import Turn
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
@@ -99,6 +100,7 @@ class Worker:
             self._store, self._name, analyses, models or self._resident, self._device, turn,
             settings.data_dir / "locks",
         )  # fmt: skip
+        self._analyses = analyses
         self._warm = models is None
         self._engine = Engine(settings, place, self._queue)
         self._heart = Heart(
@@ -138,7 +140,9 @@ class Worker:
             self._engine.hand_on(dead)
         for run_id in left_behind:
             with self._store.session() as session:
-                attempts.expire_interrupted(session, attempts.lock(session, run_id))
+                run = attempts.lock(session, run_id)
+                attempts.expire_interrupted(session, run)
+                keep(session, run_id, run.last.number, self._analyses)
         with self._store.session() as session:
             workers.forget_old(session)
 

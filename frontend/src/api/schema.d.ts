@@ -252,6 +252,89 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/comparisons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The comparisons there are, and what each needs
+         * @description The same for every reader; says nothing about this installation.
+         */
+        get: operations["list_comparisons"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/comparisons/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One figure over several runs
+         * @description Plotly JSON with typed arrays and without template; `layout.meta.notes` says how the runs differ.
+         *
+         *     404 for an unknown comparison or run; 409 for a run without a result; 422 for too few runs, for runs of
+         *     another analysis or weight processing, and for different models where heads are matched one by one.
+         */
+        get: operations["get_comparison"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/comparisons/{name}/table": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A comparison's numbers as a table
+         * @description The figure's twin; of correlation and overlap it holds all three scores. Fails as the figure does.
+         */
+        get: operations["get_comparison_table"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/comparisons/{name}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a comparison: CSV, JSON, one self-contained HTML file, or a picture
+         * @description 503 for PNG and SVG where the server has no Chromium to draw them with. Fails as the figure does.
+         */
+        get: operations["export_comparison"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/shares": {
         parameters: {
             query?: never;
@@ -1312,6 +1395,42 @@ export interface components {
             before: number;
             /** After */
             after: number;
+        };
+        /**
+         * ComparisonOut
+         * @example {
+         *       "name": "shares",
+         *       "title": "Shares of heads by role",
+         *       "summary": "How many heads each task needs.",
+         *       "least_runs": 1,
+         *       "most_runs": 24,
+         *       "one_model": false,
+         *       "follows": [
+         *         "threshold"
+         *       ]
+         *     }
+         */
+        ComparisonOut: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /** Summary */
+            summary: string;
+            /** Least Runs */
+            least_runs: number;
+            /** Most Runs */
+            most_runs: number;
+            /**
+             * One Model
+             * @description Heads are matched one by one, so runs must be of one model.
+             */
+            one_model: boolean;
+            /**
+             * Follows
+             * @description Which options change what it shows.
+             */
+            follows: ("threshold" | "mode" | "score" | "published" | "common")[];
         };
         /**
          * ContinueIn
@@ -3238,6 +3357,8 @@ export interface components {
          *         "accuracy_ungated": 0.91,
          *         "accuracy_plus": 0.97
          *       },
+         *       "result": "4be1f0a9c2d7",
+         *       "partial": false,
          *       "attempts": [
          *         {
          *           "number": 1,
@@ -3322,6 +3443,16 @@ export interface components {
             headline: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Result
+             * @description Names the result there is to read; another name, another result. Null without one.
+             */
+            result: string | null;
+            /**
+             * Partial
+             * @description It was stopped before its end, and its result holds the seeds that were whole by then.
+             */
+            partial: boolean;
             /** Attempts */
             attempts: components["schemas"]["AttemptOut"][];
             /**
@@ -3383,6 +3514,8 @@ export interface components {
          *             "accuracy_ungated": 0.91,
          *             "accuracy_plus": 0.97
          *           },
+         *           "result": "4be1f0a9c2d7",
+         *           "partial": false,
          *           "attempts": [
          *             {
          *               "number": 1,
@@ -3716,6 +3849,8 @@ export interface components {
          *             "accuracy_ungated": 0.91,
          *             "accuracy_plus": 0.97
          *           },
+         *           "result": "4be1f0a9c2d7",
+         *           "partial": false,
          *           "attempts": [
          *             {
          *               "number": 1,
@@ -5134,6 +5269,209 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GatePreset"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_comparisons: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComparisonOut"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_comparison: {
+        parameters: {
+            query: {
+                theme?: "light" | "dark";
+                /** @description A share's token: opens the runs it points to without signing in. */
+                share?: string | null;
+                /** @description A finished run of `chg`; repeat it for each one. */
+                run: string[];
+                /** @description A head has a role at this score or above. */
+                threshold?: number;
+                mode?: "every" | "always" | "any";
+                /** @description Which score, in a view that shows one at a time. */
+                score?: "facilitation" | "interference" | "irrelevance";
+                /** @description Show the paper's values beside the runs. */
+                published?: boolean;
+                /** @description Shares as the fewest seeds of any run would give them. */
+                common?: boolean;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FigureOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_comparison_table: {
+        parameters: {
+            query: {
+                /** @description A share's token: opens the runs it points to without signing in. */
+                share?: string | null;
+                /** @description A finished run of `chg`; repeat it for each one. */
+                run: string[];
+                /** @description A head has a role at this score or above. */
+                threshold?: number;
+                mode?: "every" | "always" | "any";
+                /** @description Which score, in a view that shows one at a time. */
+                score?: "facilitation" | "interference" | "irrelevance";
+                /** @description Show the paper's values beside the runs. */
+                published?: boolean;
+                /** @description Shares as the fewest seeds of any run would give them. */
+                common?: boolean;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_comparison: {
+        parameters: {
+            query: {
+                format: "csv" | "json" | "html" | "png" | "svg";
+                theme?: "light" | "dark";
+                /** @description A share's token: opens the runs it points to without signing in. */
+                share?: string | null;
+                /** @description A finished run of `chg`; repeat it for each one. */
+                run: string[];
+                /** @description A head has a role at this score or above. */
+                threshold?: number;
+                mode?: "every" | "always" | "any";
+                /** @description Which score, in a view that shows one at a time. */
+                score?: "facilitation" | "interference" | "irrelevance";
+                /** @description Show the paper's values beside the runs. */
+                published?: boolean;
+                /** @description Shares as the fewest seeds of any run would give them. */
+                common?: boolean;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
             /** @description What is wrong and what to do. */

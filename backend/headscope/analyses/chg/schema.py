@@ -121,8 +121,8 @@ class ChgParams(Params):
         default=None,
         max_length=64,
         title="Add seeds to",
-        description="The id of a finished run of the same model, task and settings: its seeds are taken over, and "
-        "only those beyond them are fitted. Seeds counts all of them.",
+        description="The id of a finished run of the same model, task and settings: its seeds are taken over "
+        "and only those beyond them are fitted. Seeds counts all of them.",
     )
     dtype: Literal["float32", "bfloat16", "float64"] = Field(
         default="float32",

@@ -101,15 +101,15 @@ def reproduce_run(run_id: str, app: App) -> RunOut:
     """
     with app.store.session() as session:
         run = runs.get(session, run_id)
-        if run.result_id is None:
-            raise not_done(run_id, run.status)
+        if not run.whole:
+            raise not_done(run_id, run.status, "whole result")
         _, estimate = ask_again(app, session, run)
     app.jobs.reproduce(run_id, choose_queue(app.store, estimate).queue)
     with app.store.session() as session:
         return run_out(session, runs.get(session, run_id), app.models.titles())
 
 
-def not_done(run_id: str, status: str) -> Refused:
-    """What a run without a result answers where one is asked for."""
+def not_done(run_id: str, status: str, what: str = "result") -> Refused:
+    """What a run without a result, or without a whole one, answers where one is asked for."""
     remedy = "Wait until it is done." if status in ("queued", "running") else "Start it again."
-    return Refused(f"Run {run_id} has no result: it is {status}.", remedy, code="run-not-done")
+    return Refused(f"Run {run_id} has no {what}: it is {status}.", remedy, code="run-not-done")
