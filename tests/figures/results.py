@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,11 @@ def result(
         "heldout_log_probability": np.log(accuracy),
         "heldout_accuracy": accuracy,
     }
+    hard = np.clip(accuracy[2:] - 0.05 + draw.normal(0, 0.02, (2, seeds)), 0.01, 1)
+    arrays |= {"rounded_log_probability": np.log(hard), "rounded_accuracy": hard}
     return Result(
         analysis="chg",
-        schema_version=1,
+        schema_version=2,
         params={"seeds": seeds, "steps": steps},
         model=model(layers, heads, kv_heads),
         task={"name": "pairs", "title": "a <b>task</b> & more"},
@@ -62,12 +65,31 @@ def result(
     )
 
 
+def on(whole: Result, *, model: str = "tiny", task: str = "pairs", **info: Any) -> Result:
+    """The result as if of another model and task; ``info`` changes the model's other fields."""
+    named = {"name": task, "title": task.capitalize()}
+    revision = info.pop("revision", model.ljust(12, "0"))
+    return replace(whole, model=replace(whole.model, name=model, revision=revision, **info), task=named)
+
+
+def compared(one_model: bool) -> list[Result]:
+    """Three runs on two tasks, one of them with fewer seeds; of two models unless heads must match."""
+    other = "tiny" if one_model else "large"
+    return [
+        on(result(seed=1)),
+        on(result(seed=2, seeds=5), task="colours"),
+        on(without_fit(result(seed=3), 1), model=other, task="colours"),
+    ]
+
+
 def without_fit(whole: Result, seed: int) -> Result:
     """The result as it is when one seed's fit failed: NaN in all its numbers."""
     arrays = {name: array.copy() for name, array in whole.arrays.items()}
     for name, array in arrays.items():
         if name.startswith("heldout"):
             array[1:, seed] = np.nan
+        elif name.startswith("rounded"):
+            array[:, seed] = np.nan
         else:
             array[seed] = np.nan
     return Result(**{**vars(whole), "arrays": arrays})

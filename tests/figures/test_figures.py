@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -177,3 +177,46 @@ def test_unknown_names_and_views_are_refused_with_a_remedy() -> None:
         figures.build(result(), "roles", mode="sometimes")
     with pytest.raises(Invalid):
         figures.build(result(), "roles", theme="sepia")
+
+
+def test_shares_against_seeds_end_at_the_headline_and_say_how_many_more() -> None:
+    whole = result(layers=5, heads=6, kv_heads=6, seeds=4)
+    meta = figures.build(whole, "seeds", 0.6)["layout"]["meta"]
+    table = figures.table(whole, "seeds", 0.6)
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    headline = roles.headline(whole.arrays, 0.6)
+    for role in ("needed", "harmful"):
+        last = next(row for row in rows if (row["role"], row["seeds"]) == (role, 4))
+        for part in ("always", "any"):
+            assert last[part] == pytest.approx(headline[f"{part}_{role}"])
+            assert meta["intervals"][role][part] == pytest.approx((last[f"{part}_low"], last[f"{part}_high"]))
+    ahead = [row for row in rows if row["extrapolated"]]
+    assert {row["seeds"] for row in ahead} == set(range(5, 5 + min(4, meta["more_seeds"])))
+    assert all(row["any_low"] is None for row in ahead)
+    assert str(meta["more_seeds"]) in meta["reading"]
+
+
+def test_one_seed_has_no_band_and_says_why() -> None:
+    single = result(seeds=1)
+    for name in ("seeds", "ecdf"):
+        figure = figures.build(single, name)
+        assert all("fill" not in trace for trace in figure["data"])
+        assert "one seed" in figure["layout"]["meta"]["reading"].lower()
+    assert figures.build(single, "seeds")["layout"]["meta"]["more_seeds"] is None
+
+
+def test_rounded_gates_stand_beside_the_soft_ones_where_they_were_scored() -> None:
+    whole = result()
+    drawn = figures.build(whole, "heldout")["data"]
+    hollow = [trace for trace in drawn if trace["marker"].get("symbol") == "diamond-open"]
+    assert [decode(trace["x"])[0] for trace in hollow[:2]] == pytest.approx(
+        100 * whole.arrays["rounded_accuracy"][:, 0]
+    )
+    rows = figures.table(whole, "heldout")["rows"]
+    assert [row[0] for row in rows[-3:]] == ["minus, rounded"] * 3
+    assert rows[-1][2] == pytest.approx(whole.arrays["rounded_accuracy"][1, 2])
+    kept = {name: array for name, array in whole.arrays.items() if not name.startswith("rounded")}
+    before = replace(whole, schema_version=1, arrays=kept)
+    assert "Hollow" not in figures.build(before, "heldout")["layout"]["meta"]["reading"]
+    assert len(figures.table(before, "heldout")["rows"]) == 12

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Result
-from headscope.analyses.chg import tables
+from headscope.analyses.chg import sure, tables
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core import roles as gates
 from headscope.figures import curves, head_grid
@@ -76,11 +76,13 @@ def score_map(name: str) -> Callable[[Result, View], Figure]:
 def ecdf(result: Result, view: View) -> Figure:
     """The share of heads that reach a score, seeds pooled, with the lowest and highest seed as a band."""
     traces: list[dict[str, Any]] = []
+    several = gates.finished(result.arrays["g_plus"], result.arrays["g_minus"]).sum() > 1
     for name, colour, word in _score_lines(view.colours):
         curve = gates.ecdf(gates.scores(result.arrays["g_plus"], result.arrays["g_minus"])[name])
         percent = [100 * part for part in (curve.pooled, curve.low, curve.high)]
-        traces += [
-            curves.band(curve.thresholds, percent[1], percent[2], colour, name),
+        if several:
+            traces.append(curves.band(curve.thresholds, percent[1], percent[2], colour, name))
+        traces.append(
             curves.line(
                 curve.thresholds,
                 percent[0],
@@ -88,8 +90,8 @@ def ecdf(result: Result, view: View) -> Figure:
                 word,
                 legendgroup=name,
                 hovertemplate="%{y:.1f} % of heads at %{x:.2f} or more<extra></extra>",
-            ),
-        ]
+            )
+        )
     layout = {
         "height": 280,
         "xaxis": {"range": [0, 1], "title": {"text": "score"}, "tickvals": [0, 0.25, 0.5, 0.75, 1]},
@@ -97,9 +99,9 @@ def ecdf(result: Result, view: View) -> Figure:
         "margin": {"l": 52, "r": 16, "t": 34, "b": 44},
         "shapes": [curves.rule(view.threshold, view.colours)],
     }
+    band = "the band runs from the lowest to the highest seed" if several else "one seed has no band"
     reading = (
-        "Read a line at a score to see how many heads reach it; the band runs from the lowest to the highest "
-        "seed, the dotted line is the threshold."
+        f"Read a line at a score to see how many heads reach it; {band}, the dotted line is the threshold."
     )
     figure = {"data": traces, "layout": layout}
     return titled(figure, "How many heads have a score this high?", reading, threshold=view.threshold)
@@ -148,17 +150,24 @@ def heldout(result: Result, view: View) -> Figure:
         result.arrays["heldout_accuracy"] * 100,
         result.arrays["heldout_log_probability"],
     )
+    rounded = _rounded(result)
+    spread = np.linspace(-0.16, 0.16, len(result.seeds)) if len(result.seeds) > 1 else np.zeros(1)
     traces: list[dict[str, Any]] = []
-    for axis, values, unit in (("x", accuracy, "%{x:.1f} %"), ("x2", log_probability, "%{x:.3f} nats")):
+    for axis, values, hard, unit in (
+        ("x", accuracy, rounded.get("accuracy"), "%{x:.1f} %"),
+        ("x2", log_probability, rounded.get("log_probability"), "%{x:.3f} nats"),
+    ):
         for lane, colour in enumerate(lane_colours):
-            spread = np.linspace(-0.16, 0.16, len(result.seeds)) if len(result.seeds) > 1 else np.zeros(1)
             hover = f"{LANES[lane]}: {unit}<extra></extra>"
             traces.append(
                 curves.dots(values[lane], lane + spread, colour, LANES[lane], xaxis=axis, hovertemplate=hover)
             )
+        if hard is not None:
+            traces += [_hollow(hard[at], 2 + at, spread, lane_colours[2 + at], axis, unit) for at in (0, 1)]
         means = quietly(np.nanmean, values, axis=1)
         traces.append(_means(means, colours, axis, unit))
-    known = log_probability[np.isfinite(log_probability)]
+    shown = np.concatenate([log_probability, rounded.get("log_probability", log_probability[:0])])
+    known = shown[np.isfinite(shown)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (-1.0, 0.0)
     pad = 0.12 * (high - low) or 0.1
     n_test = result.values.get("n_test")
@@ -186,6 +195,8 @@ def heldout(result: Result, view: View) -> Figure:
     }
     held = f"{n_test} examples the fit never saw" if n_test else "examples the fit never saw"
     reading = f"On {held}: each dot is a seed, the bar their mean. Right is better in both."
+    if rounded:
+        reading += " Hollow diamonds: the same gates rounded to open or shut at 0.5."
     return titled({"data": traces, "layout": layout}, "Does it hold on new examples?", reading, n_test=n_test)
 
 
@@ -224,6 +235,7 @@ FIGURES: dict[str, Callable[[Result, View], Figure]] = {
     "facilitation": score_map("facilitation"),
     "interference": score_map("interference"),
     "irrelevance": score_map("irrelevance"),
+    "seeds": sure.seeds,
     "ecdf": ecdf,
     "layers": layers,
     "heldout": heldout,
@@ -242,6 +254,26 @@ def _score_lines(colours: Palette) -> tuple[tuple[str, str, str], ...]:
         ("facilitation", colours.needed, "needed"),
         ("interference", colours.harmful, "harmful"),
         ("irrelevance", colours.muted, "doesn’t matter"),
+    )
+
+
+def _rounded(result: Result) -> dict[str, Array]:
+    """Scores with rounded gates [pushed, seed], accuracy in percent; empty in results that have none."""
+    if "rounded_accuracy" not in result.arrays:
+        return {}
+    return {
+        "accuracy": result.arrays["rounded_accuracy"] * 100,
+        "log_probability": result.arrays["rounded_log_probability"],
+    }
+
+
+def _hollow(values: Array, lane: int, spread: Array, colour: str, axis: str, unit: str) -> dict[str, Any]:
+    """One seed each under rounded gates, a little below its lane's dots."""
+    marker = {"symbol": "diamond-open", "size": 8, "color": colour, "line": {"width": 1.5}}
+    word = f"{LANES[lane]}, gates rounded"
+    hover = f"{word}: {unit}<extra></extra>"
+    return curves.dots(
+        values, lane + 0.3 + spread / 4, colour, word, xaxis=axis, hovertemplate=hover, marker=marker
     )
 
 

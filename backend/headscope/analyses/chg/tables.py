@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from headscope.analyses.base import Result
+from headscope.analyses.chg import sure
 from headscope.analyses.columns import (
     Array,
     Column,
@@ -88,17 +89,25 @@ def loss(result: Result, view: View) -> Table:
 
 
 def heldout(result: Result, view: View) -> Table:
-    """A row for each condition and seed."""
-    n_seeds = len(result.seeds)
+    """A row for each condition and seed; G+ and G- once more with gates rounded at 0.5, where that was
+    scored.
+    """
+    names = [*gates.CONDITIONS]
+    scores = {name: result.arrays[f"heldout_{name}"] for name in ("accuracy", "log_probability")}
+    if "rounded_accuracy" in result.arrays:
+        names += ["plus, rounded", "minus, rounded"]
+        scores = {
+            name: np.concatenate([soft, result.arrays[f"rounded_{name}"]]) for name, soft in scores.items()
+        }
     columns: list[Column] = [
-        ("condition", "gates", "", np.repeat(np.array(gates.CONDITIONS), n_seeds)),
-        ("seed", "seed", "", np.tile(np.array(result.seeds), len(gates.CONDITIONS))),
-        ("accuracy", "held-out accuracy", "share", flat(result.arrays["heldout_accuracy"])),
+        ("condition", "gates", "", np.repeat(np.array(names), len(result.seeds))),
+        ("seed", "seed", "", np.tile(np.array(result.seeds), len(names))),
+        ("accuracy", "held-out accuracy", "share", flat(scores["accuracy"])),
         (
             "log_probability",
             "held-out log-probability of the target",
             "nats",
-            flat(result.arrays["heldout_log_probability"]),
+            flat(scores["log_probability"]),
         ),
     ]
     return table(columns)
@@ -116,6 +125,7 @@ TABLES: dict[str, Callable[[Result, View], Table]] = {
     "facilitation": score("facilitation"),
     "interference": score("interference"),
     "irrelevance": score("irrelevance"),
+    "seeds": sure.rows,
     "ecdf": ecdf,
     "layers": layers,
     "heldout": heldout,
