@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from figures import circuit_samples
+from figures import circuit_samples, relative_samples
 from figures.results import model, result
 from headscope.analyses.base import Result
 from headscope.analyses.battery.tally import Tally
@@ -137,6 +137,7 @@ SAMPLES: Mapping[str, Callable[[], Result]] = {
     "induction": induction,
     "battery": battery,
     "sufficiency": sufficiency,
+    "relatives": relative_samples.relatives,
     "eigen": circuit_samples.eigen,
     "composition": circuit_samples.composition,
     "skip-trigrams": circuit_samples.skip_trigrams,

@@ -56,7 +56,7 @@ def test_each_operation_has_a_tag_a_summary_and_problems(openapi: dict[str, Any]
 
 def test_the_web_loads_no_torch_and_starts_fast(tmp_path: Path) -> None:
     """Compiled, as installed. On a busy machine, what it can't do without is slow, too."""
-    heavy = ("torch", "transformers", "transformer_lens", "dbos", "plotly", "kaleido")
+    heavy = ("torch", "transformers", "transformer_lens", "dbos", "plotly", "kaleido", "sklearn", "scipy")
     environment = {
         **os.environ,
         "PYTHONPYCACHEPREFIX": str(tmp_path),

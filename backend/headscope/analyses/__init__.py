@@ -11,7 +11,9 @@ from headscope.analyses.composition.compute import Composition
 from headscope.analyses.eigen.compute import Eigen
 from headscope.analyses.induction.compute import Induction
 from headscope.analyses.paths.compute import Paths
+from headscope.analyses.relatives.compute import Relatives
 from headscope.analyses.residual.compute import Residual
+from headscope.analyses.sequential_ablation.compute import SequentialAblation
 from headscope.analyses.skip_trigrams.compute import SkipTrigrams
 from headscope.analyses.sufficiency.compute import Sufficiency
 
@@ -20,6 +22,8 @@ ANALYSES: dict[str, Analysis[Any]] = {
     "induction": Induction(),
     "battery": Battery(),
     "sufficiency": Sufficiency(),
+    "sequential-ablation": SequentialAblation(),
+    "relatives": Relatives(),
     "eigen": Eigen(),
     "composition": Composition(),
     "skip-trigrams": SkipTrigrams(),

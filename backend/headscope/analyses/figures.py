@@ -18,7 +18,9 @@ from headscope.analyses.composition import figures as composition
 from headscope.analyses.eigen import figures as eigen
 from headscope.analyses.induction import figures as induction
 from headscope.analyses.paths import figures as paths
+from headscope.analyses.relatives import figures as relatives
 from headscope.analyses.residual import figures as residual
+from headscope.analyses.sequential_ablation import figures as sequential_ablation
 from headscope.analyses.skip_trigrams import figures as skip_trigrams
 from headscope.analyses.sufficiency import figures as sufficiency
 from headscope.errors import Invalid, NotFound
@@ -32,6 +34,8 @@ FIGURES: Mapping[str, Mapping[str, Draw]] = {
     "induction": induction.FIGURES,
     "battery": battery.FIGURES,
     "sufficiency": sufficiency.FIGURES,
+    "sequential-ablation": sequential_ablation.FIGURES,
+    "relatives": relatives.FIGURES,
     "eigen": eigen.FIGURES,
     "composition": composition.FIGURES,
     "skip-trigrams": skip_trigrams.FIGURES,
@@ -43,6 +47,8 @@ TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
     "induction": induction.TABLES,
     "battery": battery.TABLES,
     "sufficiency": sufficiency.TABLES,
+    "sequential-ablation": sequential_ablation.TABLES,
+    "relatives": relatives.TABLES,
     "eigen": eigen.TABLES,
     "composition": composition.TABLES,
     "skip-trigrams": skip_trigrams.TABLES,

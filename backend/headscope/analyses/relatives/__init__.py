@@ -1,0 +1,1 @@
+"""Relatives: what every head is worth to a task by cheaper measures than causal head gating."""
