@@ -32,7 +32,11 @@ MAX_SHOTS = 64
 
 @dataclass(frozen=True)
 class TextTask:
-    """Rows and how they are asked; see the module for splits. ``bos`` None: the tokenizer's own policy."""
+    """Rows and how they are asked; see the module for splits. ``bos`` None: the tokenizer's own policy.
+
+    ``instruction`` asks for the same thing in words, and gives the task another form (``tasks.forms``);
+    ``form_of`` is the task that this one is such a form of.
+    """
 
     name: str
     title: str
@@ -47,6 +51,8 @@ class TextTask:
     targets: str = "The answer's tokens, with the space before it."
     judged: Judged = "top"
     origin: Literal["built-in", "yours"] = "yours"
+    instruction: str = ""
+    form_of: str = ""
 
     @property
     def kind(self) -> Literal["text"]:
@@ -73,7 +79,10 @@ class TextTask:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 over rows, template, shots, BOS policy, split rule and judging; names don't count."""
+        """SHA-256 over rows, template, shots, BOS policy, split rule and judging; names don't count.
+
+        Nor does the instruction, which is part of its own form's template.
+        """
         content = {
             "rows": [[row.prompt, row.target, row.counterfactual] for row in self.rows],
             "template": asdict(self._template),
@@ -129,6 +138,15 @@ class TextTask:
         drawn = self._rendered(tokenizer, split, seed, self.check_shots(shots))
         return collect(self.name, drawn, limit=limit, n_ctx=n_ctx)
 
+    def asked(self, tokenizer: Tokenizer, row: Row, in_context: Sequence[Row]) -> Example:
+        """A row after these in-context examples. Raises Invalid naming the row, see ``render``."""
+        text = self._template.context(in_context, row.prompt)
+        try:
+            return render(tokenizer, text, row.target, row.counterfactual, bos=self.bos)
+        except Invalid as error:
+            where = f"Task {self.name}, the row with prompt {_short(row.prompt)}: "
+            raise Invalid(where + error.message, error.remedy, code=error.code) from error
+
     def _rendered(
         self, tokenizer: Tokenizer, split: Split, seed: int, shots: int
     ) -> Iterator[tuple[str, Example]]:
@@ -139,12 +157,7 @@ class TextTask:
             context = _in_context(
                 train, place if split == "train" else None, f"shots {seed} {row.prompt}", shots
             )
-            text = self._template.context(context, row.prompt)
-            try:
-                example = render(tokenizer, text, row.target, row.counterfactual, bos=self.bos)
-            except Invalid as error:
-                where = f"Task {self.name}, the row with prompt {_short(row.prompt)}: "
-                raise Invalid(where + error.message, error.remedy, code=error.code) from error
+            example = self.asked(tokenizer, row, context)
             yield row.prompt, example
 
 
