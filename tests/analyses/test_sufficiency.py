@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from headscope.analyses import figures
 from headscope.analyses.base import Arrays, Context, Input, Result
 from headscope.analyses.export import export
+from headscope.analyses.orders import facilitation
 from headscope.analyses.sufficiency.compute import Sufficiency
-from headscope.analyses.sufficiency.curve import bisect, random_order
+from headscope.analyses.sufficiency.curve import bisect
 from headscope.analyses.sufficiency.plan import plan
-from headscope.analyses.sufficiency.schema import SufficiencyParams, facilitation, grid
+from headscope.analyses.sufficiency.schema import SufficiencyParams
 from headscope.core.evaluation import evaluate
+from headscope.core.removal import counts, random_order
 from headscope.errors import Invalid
 from micro.planted import HARMFUL, NEEDED, REDUNDANT, PlantedTask, planted_model
 
@@ -159,20 +161,10 @@ def test_runs_of_other_kinds_are_refused() -> None:
 
 
 @settings(deadline=None)
-@given(points=st.integers(2, 60), heads=st.integers(1, 1100))
-def test_the_grid_runs_from_none_to_all(points: int, heads: int) -> None:
-    tried = grid(points, heads)
-    assert tried[0] == 0
-    assert tried[-1] == heads
-    assert tried == sorted(set(tried))
-    assert len(tried) <= points
-
-
-@settings(deadline=None)
 @given(heads=st.integers(1, 300), points=st.integers(2, 24), at=st.integers(1, 300))
 def test_bisection_finds_the_step_in_few_questions(heads: int, points: int, at: int) -> None:
     at = min(at, heads)
-    tried = np.array(grid(points, heads))
+    tried = np.array(counts(points, heads))
     asked: list[int] = []
 
     def ask(k: int) -> float:
@@ -191,7 +183,7 @@ def test_estimate_plan_and_export() -> None:
     assert large.seconds > small.seconds
     assert "evaluations" in large.basis
     works = plan(SufficiencyParams(run="x"), info)
-    assert sum(len(work.points) for work in works if work.kind == "chosen") == len(grid(24, 270))
+    assert sum(len(work.points) for work in works if work.kind == "chosen") == len(counts(24, 270))
     result, _ = run()
     assert len(export(result, "csv").content.decode().splitlines()) == 1 + len(result.arrays["open_heads"])
     assert export(result, "csv", figure="subset").filename == "headscope-micro-sufficiency-planted-subset.csv"

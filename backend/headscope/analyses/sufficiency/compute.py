@@ -17,20 +17,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
-from headscope.analyses.sufficiency.curve import Curve, bisect, random_order
-from headscope.analyses.sufficiency.estimate import estimate
+from headscope.analyses.held_out import NOMINAL_TOKENS, held_out, of_task, scoring, sizes
+from headscope.analyses.orders import facilitation, gating_run
+from headscope.analyses.sufficiency.curve import Curve, bisect
 from headscope.analyses.sufficiency.plan import Work, plan
-from headscope.analyses.sufficiency.schema import (
-    PRESETS,
-    SufficiencyParams,
-    facilitation,
-    gating_run,
-    grid,
-)
+from headscope.analyses.sufficiency.schema import PRESETS, SufficiencyParams
+from headscope.core.cost import forward_flop
 from headscope.core.model import ModelInfo
+from headscope.core.removal import best_first, counts, random_order
 from headscope.core.tokens import Tokenizer
-from headscope.errors import Invalid
-from headscope.tasks.task import Examples, Task
+from headscope.tasks.task import Task
 
 _SCORES = ("log_probability", "accuracy")
 
@@ -41,7 +37,7 @@ class Sufficiency:
     name: ClassVar[str] = "sufficiency"
     title: ClassVar[str] = "Sufficient heads"
     summary: ClassVar[str] = "The fewest heads that keep the task, all others closed."
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     needs_task: ClassVar[bool] = True
     attention: ClassVar[str] = "sdpa"
     references: ClassVar[Mapping[str, Reference]] = {"run": "run"}
@@ -63,27 +59,37 @@ class Sufficiency:
         inputs: Mapping[str, Input] | None = None,
     ) -> Estimate:
         """Wall seconds and peak bytes; raises what ``gating_run`` does."""
-        run = gating_run(inputs, task)
-        return estimate(params, model, task, run.params, tokenizer=tokenizer, throughput=throughput)
+        run = _run(inputs, task)
+        nominal = forward_flop(model, NOMINAL_TOKENS, 1) * params.n_test
+        evaluations = sum(work.piece.weight for work in plan(params, model)) / nominal
+        return scoring(
+            model,
+            params.dtype,
+            sizes(task, tokenizer, run.params, params.n_test, model),
+            layers=evaluations * model.n_layers,
+            readings=evaluations,
+            throughput=throughput,
+            basis=f"{evaluations:.0f} evaluations",
+        )
 
     def plan(
         self, params: SufficiencyParams, model: ModelInfo, inputs: Mapping[str, Input] | None = None
     ) -> Sequence[Piece]:
         """The pieces in order; see ``analyses.sufficiency.plan``. Raises what ``gating_run`` does."""
-        gating_run(inputs, None)
+        _run(inputs, None)
         return [work.piece for work in plan(params, model)]
 
     def compute(self, piece: Piece, params: SufficiencyParams, context: Context) -> Arrays:
         """Scores at some points of a curve, or at the points that bisection asks for."""
         work = next(work for work in plan(params, context.model.info) if work.piece.key == piece.key)
-        run = gating_run(context.inputs, context.task)
+        run = _run(context.inputs, context.task)
         score = facilitation(run)
         if work.kind == "narrow":
             return {**_narrow(work, params, context, run, score), "facilitation": score}
-        order = np.argsort(-score.reshape(-1), kind="stable")
+        order = best_first(score)
         if work.kind == "random":
             order = random_order(params.first_seed + work.order, score.size)
-        tried = np.array(grid(params.points, score.size))[list(work.points)]
+        tried = np.array(counts(params.points, score.size))[list(work.points)]
         return _scores(tried, order, run, context, params)
 
     def assemble(
@@ -99,10 +105,10 @@ class Sufficiency:
         works = plan(params, model)
         narrow = pieces["narrow"]
         chosen = [pieces[work.piece.key] for work in works if work.kind == "chosen"]
-        tried = np.array(grid(params.points, model.n_layers * model.n_heads))
+        tried = np.array(counts(params.points, model.n_layers * model.n_heads))
         curve = Curve.of(chosen, narrow)
         score = narrow["facilitation"]
-        order = np.argsort(-score.reshape(-1), kind="stable")
+        order = best_first(score)
         fewest = int(narrow["fewest"][0])
         subset = np.zeros(score.size, np.float32)
         subset[order[: max(fewest, 0)]] = 1
@@ -156,16 +162,15 @@ def _scores(
     from headscope.core.evaluation import evaluate
 
     info = context.model.info
-    task = _task(context)
     gates = torch.zeros(len(tried), info.n_layers * info.n_heads)
     for row, k in enumerate(tried.tolist()):
         gates[row, torch.from_numpy(order[:k].copy())] = 1
-    examples = held_out(params, context, run)
+    examples = held_out(run, params.n_test, context)
     score = evaluate(
         context.model,
         examples,
         gates.view(-1, info.n_layers, info.n_heads),
-        judged=task.judged,
+        judged=of_task(context.task).judged,
         checkpoint=context.checkpoint,
     )
     return {
@@ -180,7 +185,7 @@ def _narrow(
     work: Work, params: SufficiencyParams, context: Context, run: Result, score: np.ndarray
 ) -> dict[str, np.ndarray]:
     """The points that bisection tried, and the fewest heads that keep enough (-1: nothing to keep)."""
-    order = np.argsort(-score.reshape(-1), kind="stable")
+    order = best_first(score)
     curve = Curve.of([context.pieces[key] for key in work.piece.needs])
     tried: list[dict[str, np.ndarray]] = []
 
@@ -198,26 +203,12 @@ def _narrow(
     return {
         **joined,
         "fewest": np.array([fewest]),
-        "n_examples": np.array([len(held_out(params, context, run))]),
+        "n_examples": np.array([len(held_out(run, params.n_test, context))]),
     }
 
 
-def held_out(params: SufficiencyParams, context: Context, run: Result) -> Examples:
-    """Rows that the gating run never fitted: its own split and in-context examples."""
-    return _task(context).examples(
-        context.model.tokenizer,
-        "test",
-        limit=params.n_test,
-        seed=int(run.params["split_seed"]),
-        shots=run.params["shots"],
-        n_ctx=context.model.info.n_ctx,
-    )
-
-
-def _task(context: Context) -> Task:
-    if context.task is None:
-        raise Invalid("A sufficiency curve needs a task.", "Name one: `headscope tasks list` shows them.")
-    return context.task
+def _run(inputs: Mapping[str, Input] | None, task: Task | None) -> Result:
+    return gating_run(inputs, "run", task, "A sufficiency curve")
 
 
 def _random(

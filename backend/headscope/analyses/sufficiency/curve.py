@@ -56,8 +56,3 @@ def bisect(k: np.ndarray, kept: np.ndarray, keep: float, ask: Callable[[int], fl
         middle = (low + high) // 2
         low, high = (low, middle) if ask(middle) >= keep else (middle, high)
     return high
-
-
-def random_order(seed: int, heads: int) -> np.ndarray:
-    """All heads in a random order of this seed's own."""
-    return np.random.default_rng([seed, heads]).permutation(heads)

@@ -14,12 +14,11 @@ from typing import Literal
 
 from headscope.analyses.base import Piece
 from headscope.analyses.cutting import blocks, fitting
-from headscope.analyses.sufficiency.schema import SufficiencyParams, grid
+from headscope.analyses.held_out import NOMINAL_TOKENS
+from headscope.analyses.sufficiency.schema import SufficiencyParams
 from headscope.core.cost import forward_flop
 from headscope.core.model import ModelInfo
-
-NOMINAL_TOKENS = 24.0
-"""Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
+from headscope.core.removal import counts
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Work:
 
 def plan(params: SufficiencyParams, model: ModelInfo) -> list[Work]:
     """All pieces of a run in the order they are computed."""
-    tried = grid(params.points, model.n_layers * model.n_heads)
+    tried = counts(params.points, model.n_layers * model.n_heads)
     ask = forward_flop(model, NOMINAL_TOKENS, 1) * params.n_test
     at_once = fitting(len(tried), ask, len(tried))
     works = []

@@ -1,0 +1,108 @@
+"""Rows that a gating run never fitted: drawn as it drew them, measured, and what scoring them costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from headscope.analyses.base import Context, Estimate, Result
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput
+from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop
+from headscope.core.model import ModelInfo
+from headscope.core.tokens import Tokenizer
+from headscope.errors import Invalid
+from headscope.tasks.task import Examples, Task
+
+NOMINAL_TOKENS = 24.0
+"""Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
+
+_SAMPLED = 64
+
+
+def held_out(run: Result, n_test: int, context: Context) -> Examples:
+    """At most ``n_test`` rows of the gating run's own split, with its in-context examples.
+
+    Raises ``Invalid`` (task-missing) without a task.
+    """
+    return _drawn(of_task(context.task), run.params, n_test, context.model.tokenizer, context.model.info)
+
+
+def of_task(task: Task | None) -> Task:
+    """The run's task; ``Invalid`` (task-missing) without one."""
+    if task is None:
+        raise Invalid(
+            "Held-out examples need a task.",
+            "Name one: `headscope tasks list` shows them.",
+            code="task-missing",
+        )
+    return task
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many held-out rows there are, and their tokens and target tokens on average."""
+
+    examples: int
+    tokens: float = NOMINAL_TOKENS
+    targets: float = 1.0
+
+
+def sizes(
+    task: Task | None, tokenizer: Tokenizer | None, gating: Mapping[str, Any], n_test: int, model: ModelInfo
+) -> Sizes:
+    """Measured on some rows; nominal without a tokenizer. ``gating`` are the gating run's parameters."""
+    if task is None or tokenizer is None:
+        return Sizes(n_test)
+    sample = _drawn(task, gating, min(_SAMPLED, n_test), tokenizer, model)
+    return Sizes(
+        examples=min(n_test, task.sizes(seed=int(gating["split_seed"]))[1]),
+        tokens=float(np.mean([len(example.tokens) for example in sample])),
+        targets=float(np.mean([len(example.targets) for example in sample])),
+    )
+
+
+def scoring(
+    model: ModelInfo,
+    dtype: str,
+    rows: Sizes,
+    *,
+    layers: float,
+    readings: float,
+    throughput: float | None,
+    basis: str,
+) -> Estimate:
+    """What forward passes cost: each example passes ``layers`` layers in all and is read ``readings`` times.
+
+    ``basis`` opens the sentence that says how the estimate was reached.
+    """
+    model = replace(model, dtype=dtype)
+    body = forward_flop(model, rows.tokens, 0) / model.n_layers
+    flop = rows.examples * (layers * body + readings * forward_flop(model, 0, rows.targets))
+    speed = throughput or cpu_throughput(dtype)
+    each = forward_flop(model, rows.tokens, rows.targets)
+    at_once = max(1.0, min(rows.examples * readings, CPU_BUDGET.flop / each))
+    steps = max(layers, rows.examples * layers / at_once)
+    return Estimate(
+        seconds=LOAD_SECONDS + flop / speed + steps * LAYER_OVERHEAD,
+        peak_bytes=int(
+            PROGRAM_BYTES
+            + model.n_params * ELEMENT_BYTES[dtype]
+            + at_once * activation_bytes(model, rows.tokens, rows.targets)
+        ),
+        basis=f"{basis} of {rows.examples} examples of {rows.tokens:.0f} tokens, {flop / 1e12:.3g} TFLOP at "
+        f"{speed / 1e9:.0f} GFLOP/s",
+    )
+
+
+def _drawn(task: Task, gating: Mapping[str, Any], limit: int, tokenizer: Any, model: ModelInfo) -> Examples:
+    return task.examples(
+        tokenizer,
+        "test",
+        limit=limit,
+        seed=int(gating["split_seed"]),
+        shots=gating["shots"],
+        n_ctx=model.n_ctx,
+    )

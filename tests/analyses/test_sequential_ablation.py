@@ -1,0 +1,274 @@
+"""Sequential ablation: planted roles move the curves as they must, a plain computation agrees, bad input."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headscope.analyses import figures
+from headscope.analyses.base import Arrays, Context, Input, Progress, Result
+from headscope.analyses.export import export
+from headscope.analyses.sequential_ablation.compute import SequentialAblation
+from headscope.analyses.sequential_ablation.schema import PRESETS, SequentialAblationParams
+from headscope.analyses.sequential_ablation.summary import area
+from headscope.core.removal import random_order
+from headscope.core.roles import SCORE_NAMES
+from headscope.errors import Cancelled, Invalid
+from micro.model import MicroModel
+from micro.planted import HARMFUL, NEEDED, REDUNDANT, USELESS, PlantedTask, planted_model
+
+ABLATION = SequentialAblation()
+TASK = PlantedTask()
+PARAMS = SequentialAblationParams(gating="earlier", n_test=10, orders=5)
+FEW = PARAMS.model_copy(update={"points": 3, "orders": 2, "n_test": 4})
+NEEDED_FIRST, HARMFUL_FIRST, USELESS_FIRST = range(3)
+
+
+def gating(seeds: int = 3, failed: tuple[int, ...] = ()) -> Result:
+    """A gating run that found the planted roles; of the redundant pair each seed keeps another."""
+    g_plus = np.full((seeds, 2, 4), 0.97, np.float32)
+    g_minus = np.full((seeds, 2, 4), 0.02, np.float32)
+    for seed in range(seeds):
+        for places, value in ((NEEDED, 0.95 + 0.01 * seed), ((REDUNDANT[seed % 2],), 0.7)):
+            g_minus[(seed, *np.array(places).T)] = value
+        g_plus[(seed, *np.array(HARMFUL).T)] = 0.04
+    for seed in failed:
+        g_plus[seed] = g_minus[seed] = np.nan
+    task = {"name": TASK.name, "content_hash": TASK.content_hash}
+    arrays = {"g_minus": g_minus, "g_plus": g_plus, "g_zero": g_minus}
+    params = {"split_seed": 0, "shots": None}
+    return Result("chg", 1, params, planted_model().info, task, tuple(range(5, 5 + seeds)), arrays)
+
+
+def run(
+    params: SequentialAblationParams = PARAMS, earlier: Result | None = None, **more: Any
+) -> tuple[Result, dict[str, Arrays]]:
+    model, given = planted_model(), {"gating": earlier or gating()}
+    done: dict[str, Arrays] = {}
+    for piece in ABLATION.plan(params, model.info, given):
+        context = Context(model, TASK, {key: done[key] for key in piece.needs}, inputs=given, **more)
+        done[piece.key] = ABLATION.compute(piece, params, context)
+    return ABLATION.assemble(params, model.info, TASK, done), done
+
+
+@pytest.fixture(scope="module")
+def whole() -> Result:
+    return run()[0]
+
+
+def plain(model: MicroModel, gates: np.ndarray) -> float:
+    """Mean log-probability of the targets on held-out rows, head by head in float64."""
+    w = {name: getattr(model, name).numpy() for name in ("W_E", "W_pos", "W_Q", "W_K", "W_V", "W_O", "W_U")}
+    found = []
+    for example in TASK.examples(None, "test", limit=10):
+        ids = list(example.tokens)
+        stream = w["W_E"][ids] + w["W_pos"][: len(ids)]
+        for layer in range(len(gates)):
+            written = np.zeros_like(stream)
+            for head, gate in enumerate(gates[layer]):
+                q, k, v = (stream @ w[name][layer, head] for name in ("W_Q", "W_K", "W_V"))
+                score = np.where(np.tri(len(ids), dtype=bool), q @ k.T / math.sqrt(q.shape[1]), -np.inf)
+                weights = np.exp(score - score.max(axis=1, keepdims=True))
+                written += gate * (weights / weights.sum(axis=1, keepdims=True) @ v @ w["W_O"][layer, head])
+            stream = stream + written
+        logits = stream @ w["W_U"]
+        logp = logits - np.log(np.exp(logits - logits.max()).sum(axis=1, keepdims=True)) - logits.max()
+        found.append(np.mean([logp[at - 1, ids[at]] for at in example.targets]))
+    return float(np.mean(found))
+
+
+def test_every_point_is_what_a_plain_computation_gives(whole: Result) -> None:
+    """One seed's three orders, and two random ones of others."""
+    model, earlier = planted_model(), gating()
+    minus, plus = (earlier.arrays[name].astype(float) for name in ("g_minus", "g_plus"))
+    scores = {"facilitation": minus, "interference": 1 - plus, "irrelevance": plus * (1 - minus)}
+    cases = []
+    for index, name in enumerate(SCORE_NAMES):
+        flat = scores[name][1].reshape(-1).tolist()
+        order = sorted(range(8), key=lambda head: (-flat[head], head))
+        cases.append((1, order, [whole.arrays[part][index, 1] for part in ("delta", "closed", "opened")]))
+    for number in (1, 3):
+        parts = [whole.arrays[f"random_{part}"][number] for part in ("delta", "closed", "opened")]
+        cases.append((number % 3, random_order(number, 8).tolist(), parts))
+    for seed, order, (delta, closed, opened) in cases:
+        for row, k in enumerate(whole.arrays["k"].tolist()):
+            forms = np.stack([plus[seed], plus[seed]]).reshape(2, -1)
+            forms[:, order[:k]] = [[0.0], [1.0]]
+            low, high = (plain(model, gates.reshape(2, 4)) for gates in forms)
+            assert closed[row] == pytest.approx(low, rel=1e-5, abs=1e-6)
+            assert opened[row] == pytest.approx(high, rel=1e-5, abs=1e-6)
+            assert delta[row] == pytest.approx(low - high, rel=1e-5, abs=1e-6)
+
+
+def test_the_planted_roles_move_the_curves_as_they_must(whole: Result) -> None:
+    k, delta = whole.arrays["k"].tolist(), whole.arrays["delta"].mean(axis=1)
+    assert k == list(range(9))
+    assert delta[NEEDED_FIRST, 1] < -1  # one of the induction pair is enough to lose it
+    assert delta[HARMFUL_FIRST, 1] > 0.5
+    assert np.abs(delta[USELESS_FIRST, : len(USELESS) + 1]).max() < 1e-3
+    assert delta[USELESS_FIRST, -1] < -1
+    assert whole.values["area"]["facilitation"] < whole.values["area"]["interference"]
+    needed, harmful, useless = (whole.values["while_role"][name] for name in SCORE_NAMES)
+    assert [role["heads"] for role in (needed, harmful, useless)] == [3, 1, 4]
+    assert needed["below"] >= 4
+    assert harmful["above"] == 5
+    assert needed["area"] < needed["random_area"] < 0 < harmful["area"]
+    assert abs(useless["area"]) < 1e-3 < abs(useless["random_area"])
+    taken = whole.arrays["order"][NEEDED_FIRST][:, :2]
+    assert {divmod(int(flat), 4) for flat in taken.reshape(-1)} == set(NEEDED)
+
+
+def test_with_nothing_and_with_all_heads_taken_every_order_agrees(whole: Result) -> None:
+    for name in ("delta", "random_delta"):
+        assert not whole.arrays[name][..., 0].any()
+        assert np.ptp(whole.arrays[name][..., -1]) == 0
+    model = planted_model()
+    ends = plain(model, np.zeros((2, 4))) - plain(model, np.ones((2, 4)))
+    assert whole.arrays["delta"][0, 0, -1] == pytest.approx(ends, rel=1e-5)
+    assert ABLATION.headline(whole)["delta_at_K"] == pytest.approx(ends, rel=1e-5)
+
+
+def test_random_orders_take_turns_with_the_seeds(whole: Result) -> None:
+    assert whole.arrays["random_seed"].tolist() == [0, 1, 2, 0, 1]
+    for number, order in enumerate(whole.arrays["random_order"]):
+        assert order.tolist() == random_order(number, 8).tolist()
+    fewer, _ = run(PARAMS.model_copy(update={"orders": 2}))
+    assert fewer.arrays["random_seed"].tolist() == [0, 1]
+    np.testing.assert_array_equal(fewer.arrays["random_delta"], whole.arrays["random_delta"][:2])
+    np.testing.assert_array_equal(fewer.arrays["delta"], whole.arrays["delta"])
+
+
+def test_pieces_cut_smaller_give_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    once, few = run(FEW)
+    monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 1.0)
+    monkeypatch.setattr("headscope.analyses.sequential_ablation.plan.PIECE_FLOP", 1.0)
+    cut, many = run(FEW)
+    assert (len(few), len(many)) == (2 + 3, 2 + (3 * 3 + 2) * 4)
+    for name, array in once.arrays.items():
+        np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-5, atol=1e-6)
+    assert cut.values["n_test"] == once.values["n_test"] == 4
+
+
+def test_more_parts_than_held_out_rows_is_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The request allows more rows than the task has: some parts are empty."""
+    monkeypatch.setattr("headscope.analyses.sequential_ablation.plan.PIECE_FLOP", 1.0)
+    many = FEW.model_copy(update={"n_test": 30, "orders": 1})
+    result, pieces = run(many, gating(seeds=1))
+    assert result.values["n_test"] == 24
+    assert sum(piece["n_examples"][0] == 0 for key, piece in pieces.items() if key.startswith("seed")) > 0
+
+
+def test_failed_seeds_are_left_out_and_said() -> None:
+    some, _ = run(FEW, gating(3, failed=(0, 2)))
+    assert some.seeds == (6,)
+    notes = " ".join(some.values["notes"])
+    assert "Seeds 5, 7 of the gating run have no fit and are left out." in notes
+    assert "no band" in notes
+    other, _ = run(FEW.model_copy(update={"seeds": 2}), gating(3, failed=(1,)))
+    assert other.seeds == (5, 7)
+    assert "Seed 6 of the gating run has no fit" in " ".join(other.values["notes"])
+
+
+def test_one_seed_has_no_band_and_the_figure_says_why(whole: Result) -> None:
+    one, _ = run(FEW, gating(1))
+    drawn, banded = (figures.build(result, "curves") for result in (one, whole))
+    bands = [sum(trace.get("fill") == "toself" for trace in figure["data"]) for figure in (drawn, banded)]
+    assert bands == [1, 4]  # the random orders', and three by score
+    assert "One seed has no band" in drawn["layout"]["meta"]["reading"]
+    assert "(1/1)" not in "".join(row[-1] for row in figures.table(one, "curves")["rows"])
+    for name in figures.names("sequential-ablation"):
+        assert figures.table(one, name)["rows"]
+
+
+def test_fewer_heads_may_be_taken_and_no_more_than_there_are(whole: Result) -> None:
+    part, _ = run(PARAMS.model_copy(update={"largest": 3}))
+    assert part.arrays["k"].tolist() == [0, 1, 2, 3]
+    assert part.arrays["order"].shape == (3, 3, 3)
+    np.testing.assert_allclose(part.arrays["delta"], whole.arrays["delta"][..., :4], rtol=1e-5, atol=1e-6)
+    for ask in (ABLATION.plan, lambda p, m, i: ABLATION.estimate(p, m, TASK, inputs=i)):
+        with pytest.raises(Invalid, match="9 heads to be taken are more than the 8") as refused:
+            ask(PARAMS.model_copy(update={"largest": 9}), planted_model().info, {"gating": gating()})
+        assert refused.value.code == "too-many-heads"
+        assert "at most 8" in refused.value.remedy
+
+
+def test_runs_of_other_kinds_are_refused() -> None:
+    wrong: dict[str, dict[str, Input]] = {
+        "run-missing": {},
+        "not-gating": {"gating": replace(gating(), analysis="induction")},
+        "other-task": {"gating": replace(gating(), task={"name": "else", "content_hash": "0"})},
+        "nothing-fitted": {"gating": gating(2, failed=(0, 1))},
+    }
+    for code, inputs in wrong.items():
+        with pytest.raises(Invalid) as refused:
+            ABLATION.estimate(PARAMS, planted_model().info, TASK, inputs=inputs)
+        assert refused.value.code == code
+
+
+def test_progress_and_cancel_reach_every_pass() -> None:
+    told: list[Progress] = []
+    run(FEW, report=told.append)
+    assert {progress.seeds for progress in told} == {"seed 5", "seed 6", "seed 7"}
+    assert max(progress.fraction for progress in told) == 1
+    calls = 0
+
+    def stop() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 5:
+            raise Cancelled("Stopped.", "")
+
+    with pytest.raises(Cancelled):
+        run(FEW, checkpoint=stop)
+
+
+def test_the_area_is_the_mean_over_the_heads_taken() -> None:
+    k = np.array([0, 1, 3, 7])
+    assert area(k, 2.0 * k) == pytest.approx(7)
+    assert area(k, 2.0 * k, 2) == pytest.approx(2)
+    assert area(k, 2.0 * k, 0) == 0
+    assert area(k, np.array([[0.0, 0, 0, 1], [1, 1, 1, 1]])).tolist() == pytest.approx([2 / 7, 1])
+
+
+def test_the_estimate_counts_what_the_plan_does() -> None:
+    info = replace(planted_model().info, n_layers=30, n_heads=9, n_params_non_embedding=106 * 10**6)
+    draw = np.random.default_rng(0)
+    arrays = {name: draw.uniform(size=(5, 30, 9)).astype(np.float32) for name in ("g_plus", "g_minus")}
+    given = {"gating": replace(gating(5), arrays=arrays)}
+    quick, paper = (SequentialAblationParams(gating="x", **PRESETS[name]) for name in ("quick", "paper"))
+    seconds = [ABLATION.estimate(params, info, TASK, inputs=given).seconds for params in (quick, paper)]
+    assert 60 < seconds[0] < 300
+    assert seconds[1] > 50 * seconds[0]
+    assert "14 orders × 6 numbers of heads × 2" in ABLATION.estimate(quick, info, TASK, inputs=given).basis
+    pieces = ABLATION.plan(paper, info, given)
+    assert len({piece.key for piece in pieces}) == len(pieces)
+    heavy = [piece.weight for piece in pieces if piece.key.startswith("seed/")]
+    assert max(heavy) < 6e12  # a minute at 100 GFLOP/s
+    assert sum(heavy) / 1e11 == pytest.approx(seconds[1], rel=0.2)
+
+
+def test_tables_name_the_heads_in_the_order_removed(whole: Result) -> None:
+    rows = figures.table(whole, "seeds")["rows"]
+    assert len(rows) == (3 * 3 + 5) * 9
+    mine = [row for row in rows if row[0] == 6 and row[1] == "facilitation"]
+    named = " ".join(row[6] for row in mine).split()
+    assert named == [f"{flat // 4}.{flat % 4}" for flat in whole.arrays["order"][0, 1].tolist()]
+    assert [row[2] for row in mine] == list(range(9))
+    joined = figures.table(whole, "curves")["rows"][1]
+    assert "0.0 (3/3)" in joined
+    assert len(export(whole, "csv").content.decode().splitlines()) == 10
+    assert b"Sequential ablation" in export(whole, "html").content
+
+
+def test_the_mark_stands_where_the_role_runs_out(whole: Result) -> None:
+    from headscope.core.arrays import decode
+
+    for threshold, needed in ((0.5, 3.0), (0.9, 2.0)):
+        figure = figures.build(whole, "curves", threshold)
+        mark = next(trace for trace in figure["data"] if trace.get("name") == "facilitation runs out")
+        assert decode(mark["x"]).tolist() == [needed]
+        assert f"score of {threshold:g} or more" in figure["layout"]["meta"]["reading"]
