@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headscope.analyses import ANALYSES
+from analyses.gating_runs import CHG, PARAMS, TASK, pieces_of
 from headscope.analyses.base import Arrays, Context, Progress, Result
 from headscope.analyses.chg.plan import plan
 from headscope.analyses.chg.schema import PRESETS, ChgParams
@@ -19,11 +19,7 @@ from headscope.core.evaluation import evaluate
 from headscope.core.model import ModelInfo
 from headscope.core.roles import headline
 from headscope.errors import Invalid
-from micro.planted import PlantedTask, planted_model
-
-CHG = ANALYSES["chg"]
-TASK = PlantedTask()
-PARAMS = ChgParams(seeds=3, steps=6, batch_size=5)
+from micro.planted import planted_model
 
 LLAMA_1B = ModelInfo(
     name="llama-3.2-1b",
@@ -64,15 +60,8 @@ SMOLLM2 = ModelInfo(
 
 
 def _run(params: ChgParams, reports: list[Progress] | None = None) -> tuple[Result, dict[str, Arrays]]:
-    model = planted_model()
-    done: dict[str, Arrays] = {}
-    for piece in CHG.plan(params, model.info):
-        needed = {key: done[key] for key in piece.needs}
-        context = Context(
-            model, TASK, needed, report=reports.append if reports is not None else lambda _: None
-        )
-        done[piece.key] = CHG.compute(piece, params, context)
-    return CHG.assemble(params, model.info, TASK, done), done
+    done = pieces_of(params, reports=reports)
+    return CHG.assemble(params, planted_model().info, TASK, done), done
 
 
 def test_a_run_gives_gates_losses_and_held_out_scores() -> None:
