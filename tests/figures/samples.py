@@ -11,6 +11,7 @@ from figures import circuit_samples, relative_samples
 from figures.results import model, result
 from headscope.analyses.base import Result
 from headscope.analyses.battery.tally import Tally
+from headscope.analyses.sequential_ablation.summary import values
 from headscope.core.scores import SCORES
 
 
@@ -132,11 +133,50 @@ def sufficiency() -> Result:
     )
 
 
+def sequential_ablation(seeds: int = 2) -> Result:
+    """Eight heads: the needed first fall at once, the harmful first rise, the others fall late."""
+    draw = np.random.default_rng(5)
+    k = np.arange(9)
+    shapes = np.stack([-4 * (1 - np.exp(-k / 1.5)), 1.2 * np.exp(-((k - 2) ** 2) / 4) - k / 2, -(k**3) / 128])
+    shapes[:, 0], shapes[:, -1] = 0, -4
+    middle = (k > 0) & (k < 8)
+    delta = shapes[:, None] + middle * draw.normal(0, 0.1, (3, seeds, 9))
+    chance = -k / 2 + middle * draw.normal(0, 0.5, (4, 9))
+    arrays: dict[str, Any] = {
+        **{"delta": delta, "closed": delta - 0.3, "opened": np.full_like(delta, -0.3)},
+        **{
+            "random_delta": chance,
+            "random_closed": chance - 0.3,
+            "random_opened": np.full_like(chance, -0.3),
+        },
+        "score": np.sort(draw.uniform(0, 1, (3, seeds, 8)))[..., ::-1].copy(),
+    }
+    order = np.argsort(draw.uniform(size=(3, seeds, 8)))
+    arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
+    arrays |= {
+        "k": k.astype(np.uint16),
+        "order": order.astype(np.uint16),
+        "random_order": np.argsort(draw.uniform(size=(4, 8))).astype(np.uint16),
+        "random_seed": (np.arange(4) % seeds).astype(np.uint16),
+    }
+    return Result(
+        analysis="sequential-ablation",
+        schema_version=1,
+        params={"gating": "0" * 20, "points": 24, "orders": 4, "n_test": 64},
+        model=model(2, 4, 2),
+        task={"name": "pairs", "title": "Pairs"},
+        seeds=tuple(range(seeds)),
+        arrays=arrays,
+        values=values(arrays, 64, ()),
+    )
+
+
 SAMPLES: Mapping[str, Callable[[], Result]] = {
     "chg": result,
     "induction": induction,
     "battery": battery,
     "sufficiency": sufficiency,
+    "sequential-ablation": sequential_ablation,
     "relatives": relative_samples.relatives,
     "eigen": circuit_samples.eigen,
     "composition": circuit_samples.composition,
