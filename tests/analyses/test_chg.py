@@ -73,12 +73,14 @@ def test_a_run_gives_gates_losses_and_held_out_scores() -> None:
         "loss_zero": (3, 6),
         "loss_plus": (3, 6),
         "loss_minus": (3, 6),
+        "updates": (3, 3),
         "heldout_log_probability": (4, 3),
         "heldout_accuracy": (4, 3),
         "rounded_log_probability": (2, 3),
         "rounded_accuracy": (2, 3),
     }
-    assert all(array.dtype == np.float32 for array in result.arrays.values())
+    floats = [array for name, array in result.arrays.items() if name != "updates"]
+    assert all(array.dtype == np.float32 for array in floats)
     assert (result.values["n_train"], result.values["n_test"]) == (48, 24)
     assert result.seeds == (0, 1, 2)
     assert headline(result.arrays)["accuracy_ungated"] is not None
@@ -112,6 +114,26 @@ def test_pieces_cut_smaller_give_the_same_result(monkeypatch: pytest.MonkeyPatch
     assert {"zero/0-1/1", "zero/2-2/2", "heldout/minus/2-2"} <= set(pieces)
     for name, array in whole.arrays.items():
         np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-6, atol=1e-7)
+
+
+def test_a_run_that_settles_says_after_how_many_updates_and_resumes_exactly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    params = PARAMS.model_copy(update={"settle": True, "steps": 120, "seeds": 2})
+    whole, _ = _run(params)
+    updates = whole.arrays["updates"]
+    assert updates.max() < params.steps
+    for row, phase in enumerate(("zero", "plus", "minus")):
+        fitted = np.isfinite(whole.arrays[f"loss_{phase}"]).sum(axis=1)
+        np.testing.assert_array_equal(fitted, updates[:, row])
+    assert f"after {updates.min()} to {updates.max()} updates" in " ".join(whole.values["notes"])
+    monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 4e7)
+    plan.cache_clear()
+    cut, pieces = _run(params)
+    plan.cache_clear()
+    assert len(pieces) > 20
+    for name, array in whole.arrays.items():
+        np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-5, atol=1e-6)
 
 
 def test_a_piece_computed_again_is_the_same_to_the_bit() -> None:

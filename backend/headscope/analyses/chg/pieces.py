@@ -23,8 +23,11 @@ _STATE = ("logits", "first_moment", "second_moment")
 
 
 def fit(work: Work, params: ChgParams, context: Context) -> Arrays:
-    """Logits and Adam's moments [seed, layer, head] after the piece, its losses [seed, update] in nats."""
+    """Logits and Adam's moments [seed, layer, head] after the piece, its losses [seed, update] in nats, and
+    what is known of who has settled.
+    """
     from headscope.core.gating import advance
+    from headscope.core.settling import Watch
 
     seeds = [params.first_seed + index for index in work.seeds]
     label = seeds_label(params, work.seeds)
@@ -44,7 +47,8 @@ def fit(work: Work, params: ChgParams, context: Context) -> Arrays:
         report=report,
     )
     arrays = {name: getattr(state, name).cpu().numpy() for name in _STATE}
-    return {**arrays, "losses": state.losses.numpy()}
+    watched = {name: getattr(state.watch, name).numpy() for name in Watch.names()}
+    return {**arrays, **watched, "losses": state.losses.numpy()}
 
 
 def _start(work: Work, seeds: Sequence[int], context: Context) -> FitState:
@@ -54,20 +58,27 @@ def _start(work: Work, seeds: Sequence[int], context: Context) -> FitState:
     import torch
 
     from headscope.core.gating import FitState, initial_logits
+    from headscope.core.settling import Watch
 
     if not work.piece.needs:
         info = context.model.info
         wide = torch.float64 if context.model.dtype == torch.float64 else torch.float32
         return FitState.fresh(initial_logits(seeds, info.n_layers, info.n_heads, wide))
-    before = context.pieces[work.piece.needs[0]]
+    before = {
+        name: torch.from_numpy(np.array(array))
+        for name, array in context.pieces[work.piece.needs[0]].items()
+        if name != "losses"
+    }
     if not work.start:
-        return FitState.fresh(torch.from_numpy(np.array(before["logits"])))
-    logits, first, second = (torch.from_numpy(np.array(before[name])) for name in _STATE)
-    return FitState(work.start, logits, first, second, torch.zeros(len(seeds), 0, dtype=torch.float64))
+        return FitState.fresh(before["logits"])
+    watch = Watch(**{name: before[name] for name in Watch.names()})
+    logits, first, second = (before[name] for name in _STATE)
+    return FitState(work.start, logits, first, second, torch.zeros(len(seeds), 0, dtype=torch.float64), watch)
 
 
 def _phase(name: PhaseName, params: ChgParams) -> Phase:
     from headscope.core.gating import Phase
+    from headscope.core.settling import Settling
 
     pushed = name != "zero"
     return Phase(
@@ -79,6 +90,7 @@ def _phase(name: PhaseName, params: ChgParams) -> Phase:
         clamp=params.clamp,
         clip=params.clip,
         stream="push" if pushed else "zero",
+        settling=Settling() if params.settle else None,
     )
 
 

@@ -27,8 +27,8 @@ def whole(works: Sequence[Work], pieces: Mapping[str, Arrays]) -> list[Work]:
 
 
 def joined(works: Sequence[Work], params: ChgParams, pieces: Mapping[str, Arrays]) -> dict[str, NDArray[Any]]:
-    """Gates and losses [seed, ...]; held-out scores [condition, seed] (``core.roles.CONDITIONS``), and with
-    gates rounded [pushed, seed] (G+, G-). Seeds that were taken over come first.
+    """Gates and losses [seed, ...], the ``updates`` done [seed, phase]; held-out scores [condition, seed]
+    (``core.roles.CONDITIONS``), and with gates rounded [pushed, seed] (G+, G-). Seeds taken over come first.
     """
     arrays = {**_fitted(works, params, pieces), **_scored(works, pieces)} if works else {}
     if "earlier" not in pieces:
@@ -40,6 +40,7 @@ def _fitted(
     works: Sequence[Work], params: ChgParams, pieces: Mapping[str, Arrays]
 ) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {}
+    updates = []
     for phase in PHASES:
         fits = [work for work in works if work.kind == "fit" and work.phase == phase]
         ends = [work for work in fits if work.stop == params.steps]
@@ -51,6 +52,8 @@ def _fitted(
                 for end in ends
             ]
         ).astype(np.float32)
+        updates.append(np.concatenate([pieces[work.piece.key]["updates"] for work in ends]))
+    arrays["updates"] = np.stack(updates, axis=1).astype(np.uint16)
     return arrays
 
 
@@ -90,7 +93,11 @@ def values(
     ungated = pieces["ungated"]
     n_train, n_test = ungated["n_examples"].tolist()
     left_out = int(ungated["n_left_out"].sum())
-    notes = [*_stopped(params, seeds), *_beyond_paper(params, len(seeds))]
+    notes = [
+        *_stopped(params, seeds),
+        *_settled(params, arrays["updates"]),
+        *_beyond_paper(params, len(seeds)),
+    ]
     if n_train < params.batch_size:
         notes.append(f"Only {n_train} training examples, fewer than a batch: each update uses all of them.")
     if left_out:
@@ -116,11 +123,21 @@ def _stopped(params: ChgParams, seeds: Sequence[int]) -> Iterator[str]:
         yield f"Stopped before its end: {len(seeds)} of {params.seeds} seeds. Start it again to fit the rest."
 
 
+def _settled(params: ChgParams, updates: NDArray[Any]) -> Iterator[str]:
+    """How many updates it took until the seeds had settled."""
+    if params.settle:
+        yield (
+            f"A seed's phase ended when its heads hardly changed sides any more: after {updates.min()} to "
+            f"{updates.max()} updates, {updates.mean():.0f} on average."
+        )
+
+
 def _beyond_paper(params: ChgParams, seeds: int) -> Iterator[str]:
     """What the run does less than, or otherwise than, the paper."""
     paper = ChgParams()
     if params.steps < paper.steps:
-        few = f"{params.steps} updates a phase, where the paper uses {paper.steps}"
+        most = "at most " if params.settle else ""
+        few = f"{most}{params.steps} updates a phase, where the paper uses {paper.steps}"
         yield f"{few}: marginal roles may differ."
     if params.batch_size < paper.batch_size:
         yield f"{params.batch_size} examples an update, where the paper uses {paper.batch_size}."

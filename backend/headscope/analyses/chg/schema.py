@@ -93,6 +93,12 @@ class ChgParams(Params):
         title="Gradient-norm clip",
         description="Per seed, before each update.",
     )
+    settle: bool = Field(
+        default=False,
+        title="Stop when settled",
+        description="End a seed's phase once its heads hardly change sides any more; the updates set are "
+        "then the most.",
+    )
     shots: int | None = Field(
         default=None,
         ge=0,
