@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from figures.results import result
+from figures.results import compared, result
 from figures.samples import SAMPLES
-from headscope.analyses import figures
+from headscope.analyses import comparisons, figures
 from headscope.core.arrays import decode, is_typed
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "figures"
@@ -36,6 +36,10 @@ def snapshots() -> dict[str, Any]:
         f"{analysis}-{name}": figures.build(sample(), name)
         for analysis, sample in SAMPLES.items()
         for name in figures.names(analysis)
+    }
+    shown |= {
+        f"compare-{name}": comparisons.build(name, compared(one.one_model))
+        for name, one in comparisons.COMPARISONS.items()
     }
     shown["chg-roles-always-dark"] = figures.build(result(), "roles", 0.7, "always", "dark")
     return {name: readable(figure) for name, figure in shown.items()}

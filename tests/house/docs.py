@@ -53,6 +53,19 @@ def missing_analyses() -> Iterator[str]:
                 yield f"docs/analyses/{name}.md: parameter `{parameter}` is missing"
 
 
+def missing_comparisons() -> Iterator[str]:
+    """Comparisons without a page, and options that it doesn't explain."""
+    from headscope.analyses.comparisons import COMPARISONS
+
+    for name, comparison in COMPARISONS.items():
+        text = _text(DOCS / "analyses" / f"compare-{name}.md")
+        if not text:
+            yield f"docs/analyses/compare-{name}.md is missing"
+        for option in comparison.follows:
+            if f"`{option}`" not in text:
+                yield f"docs/analyses/compare-{name}.md: option `{option}` is missing"
+
+
 def missing_commands() -> Iterator[str]:
     """Commands that command-line.md doesn't list, and listed ones that don't exist."""
     from headscope.cli import app
@@ -71,7 +84,14 @@ def broken_links() -> Iterator[str]:
                 yield f"{page.relative_to(ROOT)}: {target} doesn't exist"
 
 
-CHECKS = (missing_settings, missing_routes, missing_analyses, missing_commands, broken_links)
+CHECKS = (
+    missing_settings,
+    missing_routes,
+    missing_analyses,
+    missing_comparisons,
+    missing_commands,
+    broken_links,
+)
 
 
 def _commands(path: str, command: object) -> Iterator[str]:

@@ -20,6 +20,7 @@ OPEN_TO_ALL = {
     ("GET", "/api/v1/health"),
     ("GET", "/api/v1/theme"),
     ("GET", "/api/v1/analyses"),
+    ("GET", "/api/v1/comparisons"),
     ("GET", "/api/v1/shares"),
     ("GET", "/api/v1/shares/{token}"),
     ("POST", "/api/v1/sign-in"),

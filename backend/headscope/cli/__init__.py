@@ -11,7 +11,20 @@ from typing import Annotated
 import typer
 
 from headscope import __version__
-from headscope.cli import atlas, db, export, gates, models, prompts, run, runs, serve, tasks
+from headscope.cli import (
+    atlas,
+    compare,
+    db,
+    export,
+    gates,
+    models,
+    prompts,
+    run,
+    runs,
+    serve,
+    tasks,
+    validate,
+)
 from headscope.cli.console import Commands
 
 app = typer.Typer(
@@ -43,10 +56,12 @@ app.command("serve")(serve.serve)
 app.command("worker")(serve.worker)
 app.command("run")(run.run)
 app.command("export")(export.export)
+app.command("compare")(compare.compare)
 app.add_typer(models.app, name="models")
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(gates.app, name="gates")
 app.add_typer(runs.app, name="runs")
 app.add_typer(atlas.app, name="atlas")
+app.add_typer(validate.app, name="validate")
 app.add_typer(db.app, name="db")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -84,22 +83,6 @@ def shares(
     """Always, Any and fractions of each score, by score name. The scores don't exclude one another."""
     ran = finished(g_plus, g_minus)
     return {name: _shares(score >= _valid(threshold), ran) for name, score in scores(g_plus, g_minus).items()}
-
-
-def expected_shares(per_head: Float[np.ndarray, "layer head"], seeds: int, drawn: int) -> tuple[float, float]:
-    """Always and Any as ``drawn`` of the ``seeds`` give them on average: it makes runs of unequal seeds alike.
-
-    ``per_head`` is the fraction of seeds with the role. Exact: with k of n seeds, a draw of m without
-    replacement has the role in all of them with probability C(k, m) / C(n, m), in none with
-    C(n - k, m) / C(n, m).
-    """
-    if not 0 < drawn <= seeds:
-        raise Invalid(f"{drawn} of {seeds} seeds can't be drawn.", f"Draw 1 to {seeds}.")
-    having = np.rint(per_head * seeds).astype(int).reshape(-1)
-    ways = comb(seeds, drawn)
-    always = [comb(int(k), drawn) / ways for k in having]
-    none = [comb(seeds - int(k), drawn) / ways for k in having]
-    return float(np.mean(always)), float(1 - np.mean(none))
 
 
 def finished(

@@ -22,6 +22,7 @@ from headscope.web.origin import HostAndOrigin
 from headscope.web.routes import (
     analyses,
     circuits,
+    comparisons,
     gates,
     health,
     lab,
@@ -43,6 +44,8 @@ OPEN: Final = (
     analyses.router,
     results.router,
     gates.of_runs,
+    comparisons.listing,
+    comparisons.router,
     shares.reading,
 )
 """Routes that look for themselves at who asks: a shared run answers its share's holder, too."""
@@ -65,6 +68,7 @@ TAGS: Final = (
     ("analyses", "What can be computed, and with which parameters."),
     ("runs", "Computations: started, watched, cancelled, read, exported."),
     ("figures", "Plotly figures and their templates."),
+    ("comparisons", "Several finished gating runs side by side."),
     ("prompts", "Prompts as tokens, and those that are kept."),
     ("gates", "Gate vectors that are kept, and those that runs give."),
     ("lab", "Heads on a prompt, live."),

@@ -116,6 +116,8 @@ _TASK: Final[dict[str, Any]] = {
     "shots": 5,
     "targets": "Every token of the target.",
     "judged": "top",
+    "instruction": 'The plural of "{prompt}" is "{target}',
+    "form_of": "",
 }
 
 _PROMPT: Final[dict[str, Any]] = {"model": "headscope-2l", "text": "the cat sat on the cat", "bos": None}

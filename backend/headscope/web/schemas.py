@@ -95,6 +95,8 @@ class TaskOut(Schema):
         description="Right where all target tokens are most likely (top), by the share that are (each), "
         "or where the target is likelier than the counterfactual (pair)."
     )
+    instruction: str = Field(description="What its instruction form asks in words; empty where it has none.")
+    form_of: str = Field(description="The task whose instruction form this is; empty where it is none.")
 
 
 class ExampleOut(Schema):

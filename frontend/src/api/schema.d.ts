@@ -469,7 +469,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an uploaded task
-         * @description Runs that used it stay. 409 for a built-in task.
+         * @description Runs that used it stay; its instruction form goes with it. 409 for a built-in task, and for a form.
          */
         delete: operations["delete_task"];
         options?: never;
@@ -1352,6 +1352,12 @@ export interface components {
              * @description In-context examples before the question.
              */
             shots?: number | null;
+            /**
+             * Instruction
+             * @description Asks for the same in words: a second form, NAME-instruction.
+             * @default
+             */
+            instruction: string;
         };
         /**
          * Cell
@@ -4231,7 +4237,9 @@ export interface components {
          *       "template": "Q: {prompt}\nA: {target}",
          *       "shots": 5,
          *       "targets": "Every token of the target.",
-         *       "judged": "top"
+         *       "judged": "top",
+         *       "instruction": "The plural of \"{prompt}\" is \"{target}",
+         *       "form_of": ""
          *     }
          */
         TaskOut: {
@@ -4274,6 +4282,16 @@ export interface components {
              * @enum {string}
              */
             judged: "top" | "each" | "pair";
+            /**
+             * Instruction
+             * @description What its instruction form asks in words; empty where it has none.
+             */
+            instruction: string;
+            /**
+             * Form Of
+             * @description The task whose instruction form this is; empty where it is none.
+             */
+            form_of: string;
         };
         /**
          * ThemeOut

@@ -28,7 +28,7 @@ from headscope.figures.view import view
 
 __all__ = [
     "COMPARISONS", "MOST", "Chosen", "Compared", "Comparison", "Look", "build", "choose", "find", "look",
-    "table",
+    "reported", "table",
 ]  # fmt: skip
 
 COMPARISONS: dict[str, Comparison] = {
@@ -57,10 +57,7 @@ def build(
     comparison = find(name)
     seen = look(threshold=threshold, mode=mode, score=score, published=published, common=common, theme=theme)
     chosen = choose(runs, comparison)
-    figure = comparison.draw(chosen, seen)
-    named = [{"run": run.run, "label": run.label} for run in chosen.runs]
-    meta = {**figure["layout"]["meta"], "notes": list(chosen.notes), "runs": named}
-    return {**figure, "layout": {**figure["layout"], "meta": meta}}
+    return _told(comparison.draw(chosen, seen), chosen)
 
 
 def table(
@@ -77,6 +74,13 @@ def table(
     comparison = find(name)
     seen = look(threshold=threshold, mode=mode, score=score, published=published, common=common)
     return comparison.rows(choose(runs, comparison), seen)
+
+
+def reported(name: str, runs: Iterable[Compared | Result], seen: Look) -> tuple[Chosen, Figure, Table]:
+    """The runs as they were chosen, with both figure and table: what an export holds."""
+    comparison = find(name)
+    chosen = choose(runs, comparison)
+    return chosen, _told(comparison.draw(chosen, seen), chosen), comparison.rows(chosen, seen)
 
 
 def find(name: str) -> Comparison:
@@ -104,3 +108,9 @@ def look(
     if score not in SCORE_NAMES:
         raise Invalid(f"There is no score {score!r}.", f"Use {', '.join(SCORE_NAMES)}.", code="unknown-score")
     return replace(seen, score=score)
+
+
+def _told(figure: Figure, chosen: Chosen) -> Figure:
+    named = [{"run": run.run, "label": run.label} for run in chosen.runs]
+    meta = {**figure["layout"]["meta"], "notes": list(chosen.notes), "runs": named}
+    return {**figure, "layout": {**figure["layout"], "meta": meta}}

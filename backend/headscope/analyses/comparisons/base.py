@@ -185,7 +185,7 @@ def _notes(runs: Sequence[Compared]) -> Iterable[str]:
     }
     if differing:
         told = "; ".join(f"{name} {', '.join(values)}" for name, values in differing.items())
-        yield f"The fits differ in their settings: {told}. What differs between runs may come from that alone."
+        yield f"The fits differ in their settings: {told}. That alone may make runs differ."
     precisions = _spoken({run.result.model.dtype for run in runs})
     if len(precisions) > 1:
         yield f"The models ran in {' and '.join(precisions)}: precision alone moves heads at the margin."
@@ -209,15 +209,15 @@ def _of_seeds(runs: Sequence[Compared]) -> Iterable[str]:
 
 
 def _spoken(values: Iterable[Any]) -> list[str]:
-    """Values in words, numbers in their order."""
-    known = sorted(
-        values,
-        key=lambda value: (
-            not isinstance(value, int | float),
-            value if isinstance(value, int | float) else 0,
-        ),
+    """Values in words: numbers in their order, then the rest by the alphabet."""
+
+    def place(value: Any) -> tuple[bool, float, str]:
+        number = isinstance(value, int | float)
+        return not number, value if number else 0, str(value)
+
+    return list(
+        dict.fromkeys("unset" if value is None else str(value) for value in sorted(values, key=place))
     )
-    return list(dict.fromkeys("unset" if value is None else str(value) for value in known))
 
 
 def _count(number: int) -> str:

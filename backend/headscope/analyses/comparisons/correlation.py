@@ -1,8 +1,8 @@
 """How alike scores are spread in any two runs, whose heads need not match.
 
 Seeds and heads of a run are pooled; Pearson's r of the two quantile functions at 101 points [Causal Head
-Gating, arXiv 2505.13737: 54 pairs of models, lowest 94.9 %, mean 99.2 %]. Quantile functions both rise, so r is
-never negative, and high for most pairs of distributions that have both low and high scores.
+Gating, arXiv 2505.13737: 54 pairs of models, lowest 94.9 %, mean 99.2 %]. Quantile functions both rise, so r
+is never negative, and high for most pairs of distributions that have both low and high scores.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def draw(chosen: Chosen, look: Look) -> Figure:
     scale = magnitude_scale(look.view.colours)
     figure = matrix(values, words, hover, names, scale, (low, 1.0), "r", look.view.colours)
     reading = (
-        f"Pearson’s r of how “{SCORE_WORDS[look.score]}” is spread over heads and seeds, at 101 quantiles. 1: "
-        "the same distribution up to scale and shift; it says nothing of which heads. Between two rising "
+        f"Pearson’s r of how “{SCORE_WORDS[look.score]}” is spread over heads and seeds, at 101 quantiles. "
+        "1: the same distribution up to scale and shift; it says nothing of which heads. Between two rising "
         "curves r is never negative and mostly high: the paper finds 0.949 to 1 among its models."
     )
     return titled(figure, "How alike are the scores spread?", reading, score=look.score)

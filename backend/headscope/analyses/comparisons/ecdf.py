@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from headscope.analyses.columns import Column, Table, table
+from headscope.analyses.columns import Array, Column, Table, table
 from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, Comparison, Look
 from headscope.core import roles
 from headscope.core.roles import SCORE_NAMES
@@ -39,9 +39,9 @@ def draw(chosen: Chosen, look: Look) -> Figure:
     layout = _panels(tasks, look.view.threshold, colours)
     word = SCORE_WORDS[look.score]
     reading = (
-        f"Read a line at a score to see how many heads reach it; “{word}” is {_FORMULAS[look.score]}. The band "
-        "runs from the lowest to the highest seed, the dotted line is the threshold. Lines of one shape mean "
-        "equally spread scores, not the same heads."
+        f"Read a line at a score to see how many heads reach it; “{word}” is {_FORMULAS[look.score]}. The "
+        "band runs from the lowest to the highest seed, the dotted line is the threshold. Lines of one shape "
+        "mean equally spread scores, not the same heads."
     )
     title = {
         "facilitation": "How many heads are needed this much?",
@@ -61,7 +61,7 @@ def rows(chosen: Chosen, look: Look) -> Table:
         points = len(curve["facilitation"].thresholds)
         pieces.append((run, curve, points))
 
-    def joined(name: str, part: str) -> np.ndarray[Any, Any]:
+    def joined(name: str, part: str) -> Array:
         return np.concatenate([getattr(curve[name], part) for _, curve, _ in pieces])
 
     columns: list[Column] = [

@@ -1,7 +1,7 @@
 """Whether tasks of one model use the same heads: counts and phi for each pair, see core.overlap.
 
-The view's mode says what a head's weight is: ``every`` its share of seeds with the role, ``always`` and ``any``
-1 where it has the role in all, in some seed.
+The view's mode says what a head's weight is: ``every`` its share of seeds with the role, ``always`` and
+``any`` 1 where it has the role in all, in some seed.
 """
 
 from __future__ import annotations
@@ -72,17 +72,17 @@ def draw(chosen: Chosen, look: Look) -> Figure:
     figure = matrix(values, words, hover, names, scale, (-1.0, 1.0), "φ", look.view.colours)
     info = chosen.runs[0].result.model
     reading = (
-        f"Of {info.n_layers * info.n_heads} heads of {chosen.runs[0].model}: those “{SCORE_WORDS[look.score]}” "
-        f"for both tasks ({MODES[look.view.mode]}), and φ: 1 the same heads, 0 no more than chance, below 0 "
-        "fewer. On the diagonal the task’s own heads. Seeds of one task agree only in part, which keeps φ below "
-        "1 even for tasks that use the same heads."
+        f"Of {info.n_layers * info.n_heads} heads of {chosen.runs[0].model}: "
+        f"those “{SCORE_WORDS[look.score]}” for both tasks ({MODES[look.view.mode]}), and φ: 1 the same "
+        "heads, 0 no more than chance, below 0 fewer. On the diagonal the task’s own heads. Seeds of one "
+        "task agree only in part, which keeps φ below 1 even for tasks that use the same heads."
     )
     return titled(
         figure,
         "Do tasks use the same heads?",
         reading,
         threshold=look.view.threshold,
-        mode=look.view.mode,
+        statistic=MODES[look.view.mode],
         score=look.score,
     )
 

@@ -1,8 +1,8 @@
 """What the paper reports of Llama models: reference rows that stand beside runs and enter no statistic.
 
-Nam et al., *Causal Head Gating*, NeurIPS 2025 (arXiv 2505.13737), table 2: the share of heads, in percent, that
-is facilitating or interfering in all of 10 seeds (Always) and in at least one (Any), at a threshold of 0.5. The
-paper's schedule is 500 updates a phase of 64 examples; its tasks are its own, not the built-in ones.
+Nam et al., *Causal Head Gating*, NeurIPS 2025 (arXiv 2505.13737), table 2: the share of heads, in percent,
+that is facilitating or interfering in all of 10 seeds (Always) and in at least one (Any), at a threshold of
+0.5. The paper's schedule is 500 updates a phase of 64 examples; its tasks are its own, not the built-in ones.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 SOURCE = "Nam et al. 2025, table 2 (arXiv 2505.13737)"
 SEEDS, THRESHOLD = 10, 0.5
 CAUTION = (
-    "Published rows are the paper’s: Llama models, its own tasks, 10 seeds, 500 updates a phase, threshold 0.5. "
-    "They show what is usual; none of the numbers here is computed from them."
+    "Published rows are the paper’s: Llama models, its own tasks, 10 seeds, 500 updates a phase, threshold "
+    "0.5. They show what is usual; none of the numbers here is computed from them."
 )
 
 

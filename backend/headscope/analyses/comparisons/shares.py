@@ -1,12 +1,13 @@
 """The paper's table 2: the share of heads with each role, Always and Any, by model and task.
 
-Always = in every finished seed, Any = in at least one; the mean over seeds lies between. Both depend on how many
-seeds there are, so ``common`` shows what m seeds of each run would give on average, m being the fewest of any run:
+Always = in every finished seed, Any = in at least one; the mean over seeds lies between. Both depend on how
+many seeds there are, so ``common`` shows what m seeds of each run would give on average, m being the fewest
+that any run has:
 
     Always at m = mean over heads of C(k, m) / C(n, m)        k of a head's n seeds give it the role
     Any at m    = mean over heads of 1 - C(n - k, m) / C(n, m)
 
-which is exact: m of the n seeds are drawn without replacement.
+which is exact: m of the n seeds are drawn without replacement (core.certainty).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from headscope.analyses.comparisons import published
 from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, Comparison, Look
 from headscope.core import roles
 from headscope.core.arrays import encode
+from headscope.core.certainty import expected_any
 from headscope.core.roles import SCORE_NAMES
 from headscope.figures.theme import Figure, Palette, titled
 
@@ -53,11 +56,7 @@ def row_of(run: Compared, threshold: float, seeds: int | None = None) -> Row:
     always = {name: 100 * share.always for name, share in found.items()}
     some = {name: 100 * share.any for name, share in found.items()}
     if seeds is not None and 0 < seeds < run.seeds:
-        expected = {
-            name: roles.expected_shares(share.per_head, run.seeds, seeds) for name, share in found.items()
-        }
-        always = {name: 100 * one for name, (one, _) in expected.items()}
-        some = {name: 100 * one for name, (_, one) in expected.items()}
+        always, some = _drawn(run, threshold, seeds)
     return Row(
         source="run",
         run=run.run,
@@ -70,6 +69,16 @@ def row_of(run: Compared, threshold: float, seeds: int | None = None) -> Row:
         any=some,
         mean={name: 100 * share.mean for name, share in found.items()},
     )
+
+
+def _drawn(run: Compared, threshold: float, seeds: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Always and Any as so many of the run's seeds give them on average; Always is 1 − Any of lacking it."""
+    always, some = {}, {}
+    for name in SCORE_NAMES:
+        counts = (run.score(name)[run.ran] >= threshold).sum(axis=0).reshape(-1)
+        always[name] = 100 * (1 - expected_any(run.seeds - counts, run.seeds, seeds))
+        some[name] = 100 * expected_any(counts, run.seeds, seeds)
+    return always, some
 
 
 def _reference(one: published.Published) -> Row:
@@ -115,24 +124,24 @@ def draw(chosen: Chosen, look: Look) -> Figure:
     """Three bars a run: faint to Any, solid to Always, a line at the mean over seeds."""
     shown = _shown(chosen, look)
     heights = [_ROW + _BAR * len(_measured(row)) + _SPACE for row in shown]
-    tops = np.concatenate([[0], np.cumsum(heights)])
+    tops = list(accumulate(heights, initial=0))
     traces: list[dict[str, Any]] = []
     for score in SCORE_NAMES:
         traces += _bars(score, shown, tops, look.view.colours)
     own = len(chosen.runs)
     words = [_name(row, top, look.view.colours) for row, top in zip(shown, tops, strict=False)]
     layout = {
-        "height": int(tops[-1]) + 78,
+        "height": tops[-1] + 78,
         "barmode": "overlay",
         "xaxis": {"range": [0, 100], "title": {"text": "% of heads"}, "showgrid": True, "nticks": 6},
-        "yaxis": {"range": [float(tops[-1]), 0], "showticklabels": False, "showgrid": False},
+        "yaxis": {"range": [tops[-1], 0], "showticklabels": False, "showgrid": False},
         "margin": {"l": 16, "r": 16, "t": 34, "b": 44},
         "annotations": words,
-        "shapes": [_line(float(tops[own]) - _SPACE / 2, look.view.colours)] if len(shown) > own else [],
+        "shapes": [_line(tops[own] - _SPACE / 2, look.view.colours)] if len(shown) > own else [],
     }
     reading = (
-        f"Solid: heads that have the role in every seed (Always). Faint: in at least one (Any). The thin line "
-        f"is the mean over single seeds. A head has a role at a score of {look.view.threshold:.2f} or more."
+        f"Solid: heads that have the role in every seed (Always). Faint: in at least one (Any). The thin "
+        f"line is the mean over single seeds. A role counts from a score of {look.view.threshold:.2f} on."
     )
     if look.common:
         reading += f" Always and Any as {chosen.fewest_seeds} seeds of each run give them on average."
@@ -202,7 +211,7 @@ def _measured(row: Row) -> list[str]:
     return known or list(SCORE_NAMES)
 
 
-def _bars(score: str, shown: Sequence[Row], tops: Any, colours: Palette) -> list[dict[str, Any]]:
+def _bars(score: str, shown: Sequence[Row], tops: Sequence[int], colours: Palette) -> list[dict[str, Any]]:
     having = [(row, top) for row, top in zip(shown, tops, strict=False) if score in _measured(row)]
     y = np.array([top + _ROW + _BAR * (_measured(row).index(score) + 0.5) for row, top in having])
     colour = {"facilitation": colours.needed, "interference": colours.harmful, "irrelevance": colours.muted}[
@@ -252,14 +261,14 @@ def _told(word: str, row: Row, score: str) -> str:
     )
 
 
-def _name(row: Row, top: float, colours: Palette) -> dict[str, Any]:
+def _name(row: Row, top: int, colours: Palette) -> dict[str, Any]:
     own = row.source == "run"
     seeds = f"{row.seeds} seed{'' if row.seeds == 1 else 's'}"
     return {
         "x": 0,
         "xref": "paper",
         "xanchor": "left",
-        "y": float(top) + _ROW / 2 + 1,
+        "y": top + _ROW / 2 + 1,
         "text": f"{escape(row.label, quote=False)} · {seeds}" + ("" if own else " · <i>published</i>"),
         "showarrow": False,
         "font": {"size": 12, "color": colours.ink if own else colours.muted},

@@ -6,7 +6,7 @@ page needs no network to be read, pictures need a Chromium on the machine that d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -62,11 +62,7 @@ def export(
     """
     kind = next((known for known in get_args(Format) if known == format), None)
     if kind is None:
-        raise Invalid(
-            f"There is no export format {format!r}.",
-            f"Use one of {', '.join(EXPORTS)}.",
-            code="unknown-format",
-        )
+        raise unknown_format(format, list(EXPORTS))
     view(threshold, mode, theme, head)
     if figure is not None:
         figures.table(result, figure, threshold, mode, head)
@@ -76,6 +72,13 @@ def export(
     first = figures.names(result.analysis)[0]
     suffix = f"-{figure}" if figure else f"-{first}" if kind in ("png", "svg") else ""
     return Export(content, EXPORTS[kind], f"{known.file_stem}{suffix}.{kind}")
+
+
+def unknown_format(asked: str, known: Sequence[str]) -> Invalid:
+    """What a format that can't be written is answered with."""
+    return Invalid(
+        f"There is no export format {asked!r}.", f"Use one of {', '.join(known)}.", code="unknown-format"
+    )
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,10 @@ def _write(kind: Format, result: Result, facts: Facts, look: Look) -> bytes:
         from headscope.analyses.export import page
 
         return page.page(result, facts, look.figure, look.threshold, look.mode, look.theme, look.head)
-    from headscope.analyses.export import picture
+    from headscope.analyses.export import drawing, picture
 
     name = look.figure or figures.names(result.analysis)[0]
-    return picture.draw(result, facts, name, look.threshold, look.mode, look.theme, kind, look.head)
+    figure = figures.build(result, name, look.threshold, look.mode, look.theme, look.head)
+    return picture.draw(
+        drawing.standing_alone(figure, facts.title, look.theme, with_roles=name == "roles"), kind
+    )

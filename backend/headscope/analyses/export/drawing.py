@@ -5,8 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from headscope.analyses import figures
-from headscope.analyses.base import Result
 from headscope.core.roles import ROLE_NAMES
 from headscope.figures import head_grid, theme
 from headscope.figures.theme import ROLE_LABELS, Figure, Palette
@@ -24,23 +22,13 @@ def is_grid(figure: Figure) -> bool:
     return "cell_columns" in figure["layout"]["meta"]
 
 
-def standing_alone(
-    result: Result,
-    name: str,
-    title: str,
-    *,
-    threshold: float,
-    mode: str,
-    colours: str,
-    head: str | None = None,
-) -> Figure:
-    """The figure with all that a reader needs who sees nothing else."""
-    figure = figures.build(result, name, threshold, mode, colours, head)
+def standing_alone(figure: Figure, title: str, colours: str, *, with_roles: bool = False) -> Figure:
+    """The figure with all that a reader needs who sees nothing else; ``with_roles``: with their legend."""
     palette = theme.palette(colours)
     layout, meta = figure["layout"], figure["layout"]["meta"]
     grid = is_grid(figure)
     width = min(MAX_GRID_WIDTH, max(MIN_GRID_WIDTH, meta["max_width"])) if grid else WIDTH
-    above = TITLE_SPACE + (LEGEND_SPACE if name == "roles" else 0)
+    above = TITLE_SPACE + (LEGEND_SPACE if with_roles else 0)
     margin = {**layout["margin"], "t": layout["margin"]["t"] + above}
     words = {
         "text": escape(meta["title"]),
@@ -63,7 +51,7 @@ def standing_alone(
         "title": words,
     }
     figure = {**figure, "layout": layout}
-    if name == "roles":
+    if with_roles:
         figure = _with_legend(figure, palette)
     if not grid:
         return figure

@@ -27,11 +27,11 @@ def csv(table: Table) -> bytes:
 def json(result: Result, figure: str | None, threshold: float, mode: str, head: str | None = None) -> bytes:
     """Without a figure the whole result (``Result.from_json`` reads it), with one its table and reading."""
     if figure is None:
-        return _dump(result.to_json())
+        return dump(result.to_json())
     meta = figures.build(result, figure, threshold, mode, head=head)["layout"]["meta"]
     words = {"figure": figure, "title": meta["title"], "reading": meta["reading"]}
     table = figures.table(result, figure, threshold, mode, head)
-    return _dump({**words, "threshold": threshold, "mode": mode, **table})
+    return dump({**words, "threshold": threshold, "mode": mode, **table})
 
 
 def npz(result: Result) -> bytes:
@@ -52,5 +52,6 @@ def _cell(value: Any) -> Any:
     return "" if value is None else value
 
 
-def _dump(content: Any) -> bytes:
+def dump(content: Any) -> bytes:
+    """JSON text; arrays in it are typed, so NaN has no place."""
     return json_format.dumps(content, ensure_ascii=False, allow_nan=False, indent=1).encode()

@@ -50,7 +50,12 @@ def page(
     }
     cards = [_card(result, name, drawn[name], threshold, mode, head) for name in names]
     wide = [drawing.is_grid(drawn[name]) for name in names]
-    body = "".join([_header(facts), _numbers(result, threshold), *_arranged(cards, wide), _facts(facts)])
+    body = "".join([header(facts), _numbers(result, threshold), *_arranged(cards, wide), provenance(facts)])
+    return document(facts.title, colours, body, content)
+
+
+def document(title: str, colours: str, body: str, content: Any) -> bytes:
+    """One HTML file: ``body`` as it is, and what page.js draws into it (figures, theme, hover, modes)."""
     return f"""<!doctype html>
 <html lang="en" data-theme="{escape(colours)}">
 <head>
@@ -58,7 +63,7 @@ def page(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
 style-src 'unsafe-inline'; font-src data:; img-src data: blob:">
-<title>{escape(facts.title)} · Headscope</title>
+<title>{escape(title)} · Headscope</title>
 <style>{plotly_js.font_face()}
 {_read("page.css")}</style>
 </head>
@@ -81,7 +86,8 @@ def _sized(figure: Figure) -> Figure:
     return head_grid.rounded(figure, width, figure["layout"]["height"], theme.PALETTES["light"])
 
 
-def _header(facts: Facts) -> str:
+def header(facts: Facts) -> str:
+    """Title, line below it, the switch between light and dark."""
     return f"""
 <header><div><h1>{escape(facts.title)}</h1><p class="muted">{escape(facts.subtitle)}</p></div>
 <button type="button" id="theme" aria-label="Change between light and dark">◐</button></header>
@@ -117,14 +123,19 @@ def _headline(result: Result, threshold: float) -> list[tuple[str, str]]:
 def _card(
     result: Result, name: str, figure: Figure, threshold: float, mode: str, head: str | None = None
 ) -> str:
-    meta = figure["layout"]["meta"]
     bar = _roles_bar(threshold, mode) if name == "roles" else ""
-    table = _table(figures.table(result, name, threshold, mode, head), meta["title"])
+    return card(name, figure, figures.table(result, name, threshold, mode, head), bar)
+
+
+def card(name: str, figure: Figure, table: Table, bar: str = "") -> str:
+    """A figure, what it says, and its table; ``bar`` is markup above the drawing."""
+    meta = figure["layout"]["meta"]
+    twin = _table(table, meta["title"])
     return f"""
 <section><h2>{escape(meta["title"])}</h2>{bar}<div class="plot" id="figure-{name}" role="img"
 aria-label="{escape(meta["title"])}; the table below holds the same numbers"
 style="min-height:{figure["layout"]["height"]}px"></div>
-<p class="reading" id="reading-{name}">{escape(meta["reading"])}</p>{table}</section>"""
+<p class="reading" id="reading-{name}">{escape(meta["reading"])}</p>{twin}</section>"""
 
 
 def _roles_bar(threshold: float, mode: str) -> str:
@@ -162,7 +173,8 @@ def _column(column: dict[str, str]) -> str:
     return f"{column['title']}, {column['unit']}" if column["unit"] else column["title"]
 
 
-def _facts(facts: Facts) -> str:
+def provenance(facts: Facts) -> str:
+    """The card that says where the numbers come from."""
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.rows)
     command = (
         f"<h2 style='margin-top:20px'>Reproduce</h2><pre>{escape(facts.reproduce)}</pre>"

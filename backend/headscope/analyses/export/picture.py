@@ -20,9 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
 
-from headscope.analyses.base import Result
-from headscope.analyses.export import drawing, plotly_js
-from headscope.analyses.export.facts import Facts
+from headscope.analyses.export import plotly_js
 from headscope.errors import Unavailable
 from headscope.figures.theme import Figure
 
@@ -40,21 +38,12 @@ _PLACES = (
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def draw(
-    result: Result,
-    facts: Facts,
-    name: str,
-    threshold: float,
-    mode: str,
-    theme: str,
-    kind: Literal["png", "svg"],
-    head: str | None = None,
-) -> bytes:
-    """One figure as a picture; ``Unavailable`` (no-browser, picture-failed) where that can't be had here."""
+def draw(figure: Figure, kind: Literal["png", "svg"]) -> bytes:
+    """A figure that stands alone, as a picture.
+
+    Raises ``Unavailable`` (no-browser, picture-failed) where that can't be had here.
+    """
     browser = find_browser()
-    figure = drawing.standing_alone(
-        result, name, facts.title, threshold=threshold, mode=mode, colours=theme, head=head
-    )
     # A thread of its own: the caller may be inside a running event loop, as in a notebook.
     with _ONE_AT_A_TIME, ThreadPoolExecutor(1) as apart:
         return apart.submit(asyncio.run, _drawn(browser, figure, kind)).result()
