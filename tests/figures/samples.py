@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from figures import circuit_samples, relative_samples
+from figures import circuit_samples, mediation_samples, relative_samples
 from figures.results import model, result
 from headscope.analyses.base import Result
 from headscope.analyses.battery.tally import Tally
@@ -178,6 +178,8 @@ SAMPLES: Mapping[str, Callable[[], Result]] = {
     "sufficiency": sufficiency,
     "sequential-ablation": sequential_ablation,
     "relatives": relative_samples.relatives,
+    "agreement": relative_samples.agreement,
+    "mediation-function-vectors": mediation_samples.function_vectors,
     "eigen": circuit_samples.eigen,
     "composition": circuit_samples.composition,
     "skip-trigrams": circuit_samples.skip_trigrams,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from headscope.analyses.agreement.compute import Agreement
 from headscope.analyses.base import Analysis
 from headscope.analyses.battery.compute import Battery
+from headscope.analyses.cchg.compute import ContrastiveGating
 from headscope.analyses.chg.compute import CausalHeadGating
 from headscope.analyses.composition.compute import Composition
 from headscope.analyses.eigen.compute import Eigen
 from headscope.analyses.induction.compute import Induction
+from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
 from headscope.analyses.paths.compute import Paths
 from headscope.analyses.relatives.compute import Relatives
 from headscope.analyses.residual.compute import Residual
@@ -19,11 +22,14 @@ from headscope.analyses.sufficiency.compute import Sufficiency
 
 ANALYSES: dict[str, Analysis[Any]] = {
     "chg": CausalHeadGating(),
+    "cchg": ContrastiveGating(),
     "induction": Induction(),
     "battery": Battery(),
     "sufficiency": Sufficiency(),
     "sequential-ablation": SequentialAblation(),
     "relatives": Relatives(),
+    "agreement": Agreement(),
+    "mediation-function-vectors": FunctionVectors(),
     "eigen": Eigen(),
     "composition": Composition(),
     "skip-trigrams": SkipTrigrams(),

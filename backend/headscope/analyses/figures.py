@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from headscope.analyses.agreement import figures as agreement
 from headscope.analyses.base import Result
 from headscope.analyses.battery import figures as battery
+from headscope.analyses.cchg import figures as cchg
 from headscope.analyses.chg import figures as chg
 from headscope.analyses.columns import Table
 from headscope.analyses.composition import figures as composition
 from headscope.analyses.eigen import figures as eigen
 from headscope.analyses.induction import figures as induction
+from headscope.analyses.mediation_function_vectors import figures as function_vectors
 from headscope.analyses.paths import figures as paths
 from headscope.analyses.relatives import figures as relatives
 from headscope.analyses.residual import figures as residual
@@ -31,11 +34,14 @@ Draw = Callable[[Result, View], Figure]
 
 FIGURES: Mapping[str, Mapping[str, Draw]] = {
     "chg": chg.FIGURES,
+    "cchg": cchg.FIGURES,
     "induction": induction.FIGURES,
     "battery": battery.FIGURES,
     "sufficiency": sufficiency.FIGURES,
     "sequential-ablation": sequential_ablation.FIGURES,
     "relatives": relatives.FIGURES,
+    "agreement": agreement.FIGURES,
+    "mediation-function-vectors": function_vectors.FIGURES,
     "eigen": eigen.FIGURES,
     "composition": composition.FIGURES,
     "skip-trigrams": skip_trigrams.FIGURES,
@@ -44,11 +50,14 @@ FIGURES: Mapping[str, Mapping[str, Draw]] = {
 }
 TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
     "chg": chg.TABLES,
+    "cchg": cchg.TABLES,
     "induction": induction.TABLES,
     "battery": battery.TABLES,
     "sufficiency": sufficiency.TABLES,
     "sequential-ablation": sequential_ablation.TABLES,
     "relatives": relatives.TABLES,
+    "agreement": agreement.TABLES,
+    "mediation-function-vectors": function_vectors.TABLES,
     "eigen": eigen.TABLES,
     "composition": composition.TABLES,
     "skip-trigrams": skip_trigrams.TABLES,
@@ -56,7 +65,7 @@ TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
     "residual": residual.TABLES,
 }
 
-WHOLE: Mapping[str, str] = {"chg": "roles", "induction": "heads", "battery": "heads"}
+WHOLE: Mapping[str, str] = {"agreement": "facilitation", "chg": "roles", "induction": "heads", "battery": "heads"}
 """The figure whose table is a whole run's CSV, where it isn't the first."""
 
 ABOUT_ONE_HEAD: Mapping[str, tuple[str, ...]] = {

@@ -1,0 +1,155 @@
+"""Function vectors: a planted mediator is found, effects are the core's, what doesn't fit is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from headscope.analyses import figures
+from headscope.analyses.base import Arrays, Context, Input, Progress, Result
+from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
+from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
+from headscope.core.mediation import effects, mean_z
+from headscope.core.model import HeadModel, load_model
+from headscope.errors import Invalid
+from headscope.models.catalogue import Catalogue
+from headscope.settings import Settings
+from headscope.tasks.builtin import builtin_tasks
+from headscope.tasks.shuffled import label_prompts
+from headscope.tasks.task import Row, Task
+from headscope.tasks.text import TextTask
+from micro.mediator import MEDIATOR, mediator_model, mediator_task
+
+ANALYSIS = FunctionVectors()
+PARAMS = FunctionVectorParams(shots=3, clean=6, prompts=4)
+
+
+def run(
+    model: HeadModel, task: Task, params: FunctionVectorParams, others: tuple[Task, ...] = ()
+) -> tuple[Result, dict[str, Arrays]]:
+    inputs: Mapping[str, Input] = {"tasks": others} if others else {}
+    done: dict[str, Arrays] = {}
+    for piece in ANALYSIS.plan(params, model.info, inputs):
+        context = Context(model, task, {key: done[key] for key in piece.needs}, inputs=inputs)
+        done[piece.key] = ANALYSIS.compute(piece, params, context)
+    return ANALYSIS.assemble(params, model.info, task, done), done
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> HeadModel:
+    folder = Catalogue(Settings(data_dir=tmp_path_factory.mktemp("data"))).folder("headscope-2l")
+    return load_model(Path(folder), name="headscope-2l", device="cpu")
+
+
+@pytest.fixture(scope="module")
+def planted() -> Result:
+    result, _ = run(mediator_model(), mediator_task(), PARAMS)
+    return result
+
+
+def test_the_planted_mediator_and_no_other_head_is_found(planted: Result) -> None:
+    found = np.argwhere(planted.arrays["over_tasks_significant"] > 0).tolist()
+    assert found == [list(MEDIATOR)]
+    others = planted.arrays["effect"][0].copy()
+    assert others[MEDIATOR] > 0.05
+    others[MEDIATOR] = 0
+    assert others.max() < 1e-3
+    assert planted.arrays["p_clean"][0] > planted.arrays["p_shuffled"][0] + 0.1
+    assert planted.values["notes"] == []
+    headline = ANALYSIS.headline(planted)
+    assert headline["strongest_head"] == f"{MEDIATOR[0]}.{MEDIATOR[1]}"
+    assert headline["heads_that_stand_out"] == 1
+
+
+def test_no_head_that_stands_out_is_said(planted: Result) -> None:
+    model = mediator_model(strength=0.0)
+    result, _ = run(model, mediator_task(), PARAMS)
+    assert not result.arrays["significant"].any()
+    assert "no head stands out" in result.values["notes"][0]
+    for name in ("effect", "heads"):
+        assert "No head stands out" in figures.build(result, name)["layout"]["meta"]["reading"]
+    outlined = [
+        shape for shape in figures.build(planted, "effect")["layout"]["shapes"] if shape["name"] == "outlined"
+    ]
+    assert len(outlined) == 1
+    assert not [s for s in figures.build(result, "effect")["layout"]["shapes"] if s.get("name") == "outlined"]
+
+
+def test_effects_are_the_core_s_over_tasks(small: HeadModel) -> None:
+    tasks = [builtin_tasks()[name] for name in ("capitalize", "antonym")]
+    params = PARAMS.model_copy(update={"tasks": ("antonym", "capitalize"), "prompts": 3})
+    result, _ = run(small, tasks[0], params, (tasks[1], tasks[0]))
+    assert result.values["tasks"] == ["capitalize", "antonym"]  # its own once, and first
+    for number, task in enumerate(tasks):
+        prompts = label_prompts(
+            task, small.tokenizer, clean=6, shuffled=3, shots=3, seed=0, n_ctx=small.info.n_ctx
+        )
+        z = mean_z(small, prompts.clean).z.float()
+        rises = [effects(small, example, z).rise for example in prompts.shuffled]
+        np.testing.assert_allclose(result.arrays["rise"][number], torch.stack(rises), atol=1e-6)
+        np.testing.assert_allclose(result.arrays["effect"][number], torch.stack(rises).mean(0), atol=1e-6)
+    np.testing.assert_allclose(result.arrays["over_tasks"], result.arrays["effect"].mean(0), atol=1e-7)
+    for name in figures.names("mediation-function-vectors"):
+        figures.build(result, name)
+        assert len(figures.table(result, name)["rows"]) in (2, small.info.n_layers * small.info.n_heads)
+
+
+def test_pieces_cut_smaller_give_the_same_result(planted: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 1.0)
+    cut, pieces = run(mediator_model(), mediator_task(), PARAMS)
+    assert len(pieces) == 10
+    for name, array in planted.arrays.items():
+        np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-5, atol=1e-7)
+
+
+def test_a_task_with_fewer_prompts_says_so() -> None:
+    task = mediator_task(rows=12)
+    result, _ = run(mediator_model(), task, PARAMS.model_copy(update={"prompts": 9, "clean": 90}))
+    assert result.arrays["n_prompts"].tolist() == [4]
+    assert result.arrays["n_clean"].tolist() == [8]
+    assert "4 shuffled prompts, where 9 were asked for" in " ".join(result.values["notes"])
+
+
+def test_it_estimates_reports_and_can_be_stopped() -> None:
+    model, task = mediator_model(), mediator_task()
+    estimate = ANALYSIS.estimate(PARAMS, model.info, task, tokenizer=model.tokenizer)
+    assert estimate.seconds > 0
+    assert "6 clean and 4 shuffled prompts" in estimate.basis
+    works = ANALYSIS.plan(PARAMS, model.info)
+    first = ANALYSIS.compute(works[0], PARAMS, Context(model, task))
+    seen: list[Progress] = []
+    asked = 0
+
+    def checkpoint() -> None:
+        nonlocal asked
+        asked += 1
+
+    context = Context(model, task, {works[0].key: first}, checkpoint=checkpoint, report=seen.append)
+    ANALYSIS.compute(works[1], PARAMS, context)
+    assert asked >= 4
+    assert [progress.fraction for progress in seen] == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_what_cannot_be_asked_is_refused(small: HeadModel) -> None:
+    two = TextTask("two", "Two", tuple(Row(f"w{i}", "yes" if i % 2 else "no") for i in range(30)))
+    wrong: dict[str, Task] = {
+        "no-labels": builtin_tasks()["induction"],
+        "few-labels": two,
+        "unlike-prompts": replace(mediator_task(), template="{prompt} {target}"),
+    }
+    for code, task in wrong.items():
+        model = mediator_model() if code == "unlike-prompts" else small
+        for ask in (
+            lambda task=task, model=model: run(model, task, PARAMS),
+            lambda task=task, model=model: ANALYSIS.estimate(
+                PARAMS, model.info, task, tokenizer=model.tokenizer
+            ),
+        ):
+            with pytest.raises(Invalid) as caught:
+                ask()
+            assert caught.value.code == code
