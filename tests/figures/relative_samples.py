@@ -7,6 +7,11 @@ from typing import Any
 import numpy as np
 
 from figures.results import model
+from headscope.analyses.agreement import methods
+from headscope.analyses.agreement.disagreement import disputed
+from headscope.analyses.agreement.methods import Seen
+from headscope.analyses.agreement.schema import AgreementParams
+from headscope.analyses.agreement.statistics import correlations, statistics
 from headscope.analyses.base import Result
 from headscope.analyses.relatives.schema import MEASURES
 
@@ -31,4 +36,63 @@ def relatives() -> Result:
         seeds=(0,),
         arrays={name: array.astype(np.float32) for name, array in arrays.items()},
         values={"n_examples": 16, "loss": 0.2, "loss_closed": 5.0, "path_sum": 4.8, "notes": []},
+    )
+
+
+def agreement() -> Result:
+    """Gating finds 0.0, 0.2 and 1.1; leaving out 0.0 and 1.0, mediation nothing."""
+    draw = np.random.default_rng(8)
+    facilitation = draw.uniform(0, 0.3, (3, 2, 4))
+    facilitation[:, 0, 0], facilitation[0, 0, 2], facilitation[1:, 1, 1] = 0.9, 0.8, 0.7
+    interference = draw.uniform(0, 0.2, (3, 2, 4))
+    gating = Seen(facilitation.mean(axis=0), facilitation.max(axis=0) >= 0.5)
+    left_out = draw.normal(0, 0.02, (2, 4))
+    left_out[[0, 1], [0, 0]] = 4.0, 2.0
+    seen = {
+        "gating": gating,
+        "left_out": Seen(left_out, methods.by_size(left_out, np.full((2, 4), 0.01), 0.1)),
+        "mediation": Seen(draw.normal(0, 0.01, (2, 4)), np.zeros((2, 4), bool)),
+    }
+    found = disputed(seen)
+    arrays: dict[str, Any] = methods.arrays_of(seen)
+    for score, values in (("facilitation", facilitation), ("interference", interference)):
+        for word, reduce in (("mean", np.mean), ("low", np.min), ("high", np.max)):
+            arrays[f"{score}_{word}"] = reduce(values, axis=0).astype(np.float32)
+    columns = {"gating": gating.effect, "interference": interference.mean(axis=0)}
+    columns |= {name: seen[name].effect for name in ("left_out", "mediation")}
+    arrays |= {
+        "seeds_needing": (facilitation >= 0.5).mean(axis=0).astype(np.float32),
+        "n_seeds": np.array([3]),
+        "statistics": statistics(seen, facilitation, interference),
+        "correlations": correlations(columns),
+        "heads": np.array([head for head, _ in found], np.uint16),
+        "strength": np.array([strength for _, strength in found], np.float32),
+    }
+    told = [
+        {
+            "head": f"{layer}.{head}",
+            "strength": round(strength, 3),
+            "found": ["gating"],
+            "missed": ["left_out", "mediation"],
+            "seeds": 0.5,
+            "measured": {"closed": 0.01, "slope": None, "partner": [1, 1], "interaction": 2.0},
+            "why": [{"kind": "redundant", "text": "1.1 can stand in for it.", "accounts_for": ["left_out"]}],
+        }
+        for (layer, head), strength in found[:2]
+    ]
+    return Result(
+        analysis="agreement",
+        schema_version=1,
+        params=AgreementParams(gating="0" * 20, most=2).model_dump(mode="json"),
+        model=model(2, 4, 2),
+        task=TASK,
+        seeds=(0,),
+        arrays=arrays,
+        values={
+            "methods": list(seen),
+            "disagreements": told,
+            "n_disputed": len(found),
+            "n_seeds": 3,
+            "notes": [],
+        },
     )

@@ -1,0 +1,82 @@
+"""Parameters of the agreement panel: the runs to compare, when a head is found, how much is explained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from headscope.analyses.base import Params
+
+
+def _run(title: str, description: str, analysis: str, *, needed: bool = False) -> Any:
+    extra: dict[str, Any] = {"analysis": analysis} | ({"needed": True} if needed else {})
+    return Field(default=None, max_length=64, title=title, description=description, json_schema_extra=extra)
+
+
+class AgreementParams(Params):
+    """Which runs are compared; the model itself is asked why they differ."""
+
+    gating: str | None = _run(
+        "Causal head gating run",
+        "The id of a finished run of the same model and task.",
+        "chg",
+        needed=True,
+    )
+    relatives: str | None = _run(
+        "Effects run", "A run of relatives: left out, slopes, direct attribution.", "relatives"
+    )
+    mediation: str | None = _run(
+        "Mediation run", "A run of mediation-function-vectors.", "mediation-function-vectors"
+    )
+    rules: str | None = _run(
+        "Abstract rules run", "A run of mediation-abstract-rules.", "mediation-abstract-rules"
+    )
+    probe: str | None = _run("Probe run", "A run of probe.", "probe")
+    threshold: float = Field(
+        default=0.5,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        title="Threshold",
+        description="Gating finds a head whose facilitation reaches this in at least one seed.",
+    )
+    share: float = Field(
+        default=0.1,
+        gt=0,
+        lt=1,
+        allow_inf_nan=False,
+        title="Smallest effect",
+        description="A measure finds a head that has at least this share of its largest effect.",
+    )
+    most: int = Field(
+        default=8,
+        ge=1,
+        le=64,
+        title="Heads to explain, at most",
+        description="Of those on which the methods disagree, the ones on which they do most.",
+    )
+    partners: int = Field(
+        default=16,
+        ge=1,
+        le=256,
+        title="Partners to try",
+        description="Other heads that are closed together with each, to find one that can stand in for it.",
+    )
+    n_examples: int = Field(
+        default=8,
+        ge=2,
+        le=1024,
+        title="Examples to explain on",
+        description="Held-out rows of the gating run's split.",
+    )
+    dtype: Literal["float32", "bfloat16", "float64"] = Field(
+        default="float32", title="Precision", description="Of the model."
+    )
+
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "quick": {"most": 4, "partners": 8, "n_examples": 4},
+    "full": {"most": 12, "partners": 32, "n_examples": 16},
+}

@@ -1,0 +1,115 @@
+"""The table twins of agreement's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from headscope.analyses.agreement.methods import BY_NAME, of_arrays
+from headscope.analyses.agreement.statistics import NUMBERS
+from headscope.analyses.base import Result
+from headscope.analyses.columns import Column, Table, flat, places, table
+from headscope.figures.view import View
+
+_MEASURED = (
+    ("closed", "closed", "nats"),
+    ("at_answers", "closed at the answers only", "nats"),
+    ("later_held", "closed, later heads held", "nats"),
+    ("settled", "settled gate", ""),
+    ("at_settled", "cost at that gate", "nats"),
+    ("interaction", "more than the pair's parts", "nats"),
+    ("in_minus", "closed under G−", "nats"),
+    ("slope", "slope", "nats"),
+)
+_STATISTICS = {
+    "found": ("heads found", ""),
+    "rho_facilitation": ("rank correlation with facilitation", ""),
+    "p_facilitation": ("p", ""),
+    "rho_interference": ("rank correlation with interference", ""),
+    "p_interference": ("p", ""),
+    "welch_t": ("Welch's t, facilitation of found against others", ""),
+    "welch_p": ("p", ""),
+    "precision": ("precision", "share"),
+    "recall": ("recall", "share"),
+}
+
+
+def disagreements(result: Result, view: View) -> Table:
+    """A row for each explained head: who finds it, who doesn't, why, and what was measured."""
+    told: list[dict[str, Any]] = result.values["disagreements"]
+    columns: list[Column] = [
+        ("head", "head", "", words([each["head"] for each in told])),
+        ("found", "found by", "", words([titles(each["found"]) for each in told])),
+        ("missed", "not found by", "", words([titles(each["missed"]) for each in told])),
+        ("why", "why", "", words([" ".join(why["text"] for why in each["why"]) for each in told])),
+        ("kinds", "kind", "", words([", ".join(why["kind"] for why in each["why"]) for each in told])),
+        ("strength", "how far apart", "", np.array([each["strength"] for each in told])),
+        ("seeds", "seeds that need it", "share", np.array([each["seeds"] for each in told])),
+    ]
+    for name, title, unit in _MEASURED:
+        values = [each["measured"].get(name) for each in told]
+        columns.append((name, title, unit, np.array([np.nan if v is None else v for v in values], float)))
+    if not told:
+        columns = [(name, title, unit, words(["none"])) for name, title, unit, _ in columns]
+    return table(columns)
+
+
+def heads(result: Result, view: View) -> Table:
+    """A row for each head: facilitation and interference with their spread, every method and its verdict."""
+    columns = places(result.model)
+    for score in ("facilitation", "interference"):
+        for word, title in (("mean", "mean"), ("low", "lowest seed"), ("high", "highest seed")):
+            values = flat(result.arrays[f"{score}_{word}"])
+            columns.append((f"{score}_{word}", f"{score}, {title}", "", values))
+    for name, seen in of_arrays(result.arrays).items():
+        method = BY_NAME[name]
+        columns.append((name, method.title.lower(), method.unit, flat(seen.effect)))
+        columns.append((f"{name}_found", f"found by {method.title.lower()}", "", flat(seen.found)))
+    return table(columns)
+
+
+def correlations(result: Result, view: View) -> Table:
+    """A row for each measure: its rank correlation with every other."""
+    names = correlated(result)
+    found = result.arrays["correlations"]
+    columns: list[Column] = [("measure", "measure", "", words([title for _, title in names]))]
+    columns += [(name, title.lower(), "", found[:, index]) for index, (name, title) in enumerate(names)]
+    return table(columns)
+
+
+def finds(result: Result, view: View) -> Table:
+    """A row for each method: heads found, precision, recall, Welch's t and rank correlations."""
+    names = result.values["methods"][1:]
+    numbers = result.arrays["statistics"]
+    columns: list[Column] = [("method", "method", "", words([BY_NAME[name].title for name in names]))]
+    for index, name in enumerate(NUMBERS):
+        title, unit = _STATISTICS[name]
+        columns.append((name, title, unit, numbers[:, index]))
+    return table(columns)
+
+
+def correlated(result: Result) -> list[tuple[str, str]]:
+    """Names and titles of the correlation matrix' rows."""
+    others = [(name, BY_NAME[name].title) for name in result.values["methods"][1:]]
+    return [("gating", "Facilitation"), ("interference", "Interference"), *others]
+
+
+def titles(names: Sequence[str]) -> str:
+    """In words, with commas."""
+    return ", ".join(BY_NAME[name].title.lower() for name in names)
+
+
+def words(values: Sequence[str]) -> Any:
+    """A column of text."""
+    return np.array(values, dtype=object)
+
+
+TABLES: dict[str, Callable[[Result, View], Table]] = {
+    "disagreements": disagreements,
+    "facilitation": heads,
+    "interference": heads,
+    "finds": finds,
+    "correlations": correlations,
+}
