@@ -8,12 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from headscope.gallery.load import import_gallery
+from headscope.settings import Settings
+from headscope.store import migrate
+from headscope.store.session import open_store
 from test_cli import Shell
 
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    return Shell(tmp_path_factory.mktemp("shell"))
+    """A shell whose store has the shipped runs, as a server that was started once leaves it."""
+    settings = Settings(data_dir=tmp_path_factory.mktemp("shell"))
+    migrate.upgrade(settings)
+    store = open_store(settings)
+    import_gallery(store)
+    store.close()
+    return Shell(settings.data_dir)
 
 
 @pytest.fixture(scope="module")
