@@ -97,6 +97,7 @@ class NoWeights:
         raise NotImplementedError
 
     logits = logits_at = gated = captured = reading = frozen = sharing = losses = continued = _none
+    packs = target_logits = resumed = streams = kept = _none
 
 
 class NoFolders:
