@@ -29,6 +29,8 @@ SIZES = {
     "subject-verb-agreement": (1938, 830),
     "anaphor-agreement": (1399, 599),
 }
+FORMS = ("singular-plural", "present-past", "capitalize", "country-capital", "antonym", "english-french")
+SIZES |= {f"{name}-instruction": SIZES[name] for name in FORMS}
 NAMES = sorted(SIZES)
 
 
@@ -56,7 +58,28 @@ def test_every_task_gives_examples(tokenizer: Tokenizer, name: str, split: str) 
         assert example.targets == tuple(range(example.targets[0], len(example.tokens)))
         spelled = b"".join(token.bytes for token in as_tokens(tokenizer, example.target_ids))
         assert spelled
-        assert name in ("induction", "rule-aba", "rule-abb") or spelled.startswith(b" ")
+        drawn = name in ("induction", "rule-aba", "rule-abb")
+        assert drawn or spelled.startswith(b" ") or name.endswith("-instruction")
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_both_forms_have_the_same_rows_held_out_and_the_instruction_shows_no_other(
+    tokenizer: Tokenizer, name: str
+) -> None:
+    by_examples, by_words = builtin_tasks()[name], builtin_tasks()[f"{name}-instruction"]
+    assert isinstance(by_examples, TextTask)
+    assert isinstance(by_words, TextTask)
+    for seed in (0, 1):
+        assert by_examples.split(seed) == by_words.split(seed)
+    assert by_examples.content_hash != by_words.content_hash
+    assert (by_words.form_of, by_words.shots) == (name, 0)
+    row = by_words.split(0)["test"][0]
+    spelled = b"".join(
+        map(tokenizer.decode_bytes, by_words.examples(tokenizer, "test", limit=1)[0].tokens[1:])
+    )
+    assert spelled.decode() == by_words.template.replace("{prompt}", row.prompt).replace(
+        "{target}", row.target
+    )
 
 
 def test_rows_are_clean() -> None:

@@ -170,3 +170,32 @@ def test_unknown_tasks() -> None:
     assert caught.value.code == "unknown-task"
     with pytest.raises(NotFound, match="There are induction, "):
         TaskCatalogue().get("?")
+
+
+def test_an_instruction_gives_a_second_form(tokenizer: Tokenizer) -> None:
+    task = parse_upload("a", "a.csv", CONTENT, instruction=" Make it many. ")
+    catalogue = TaskCatalogue([from_json(to_json(task))])
+    form = catalogue.get("a-instruction")
+    assert (form.shots, form.template) == (0, "Make it many.\nQ: {prompt}\nA: {target}")
+    assert task.content_hash == parse_upload("a", "a.csv", CONTENT).content_hash != form.content_hash
+    spelled = form.examples(tokenizer, "test", limit=1)[0].tokens[1:]
+    text = b"".join(map(tokenizer.decode_bytes, spelled)).decode()
+    assert text.startswith("Make it many.\nQ: thing ")
+    assert [known.name for known in catalogue.all()][-2:] == ["a", "a-instruction"]
+
+
+def test_an_instruction_may_hold_the_question_within_it() -> None:
+    task = parse_upload("a", "a.csv", CONTENT, instruction="Many of {prompt} are {target}")
+    assert TaskCatalogue([task]).get("a-instruction").template == "Many of {prompt} are {target}"
+
+
+@pytest.mark.parametrize(
+    ("instruction", "taken", "code"),
+    [("Of {prompt}: many.", (), "template"), ("Make many.", ("a-instruction",), "task-exists")],
+)
+def test_an_instruction_that_gives_no_form_is_refused(
+    instruction: str, taken: tuple[str, ...], code: str
+) -> None:
+    with pytest.raises((Invalid, Refused)) as error:
+        parse_upload("a", "a.csv", CONTENT, instruction=instruction, taken=taken)
+    assert error.value.code == code

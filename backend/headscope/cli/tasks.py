@@ -78,10 +78,14 @@ def add(
     shots: Annotated[
         int | None, typer.Option(min=0, help="In-context examples before each question.")
     ] = None,
+    instruction: Annotated[
+        str, typer.Option(help="Asks for the same in words: the task's second form, NAME-instruction.")
+    ] = "",
 ) -> None:
     """Add a task of your own."""
     from headscope.cli.store import transaction
     from headscope.store import tasks as kept
+    from headscope.tasks.forms import with_forms
     from headscope.tasks.stored import to_json
     from headscope.tasks.upload import parse_upload
 
@@ -95,11 +99,14 @@ def add(
         description=description,
         template=template.replace("\\n", "\n") if template else None,
         shots=shots,
+        instruction=instruction.replace("\\n", "\n"),
+        taken=[kept.name for kept in _catalogue().all()],
         max_bytes=settings.max_upload_bytes,
     )
     with transaction(settings) as session:
         kept.add(session, task.name, to_json(task))
-    console.err_console().print(f"Task {task.name}: {task.n_rows} rows.")
+    names = " and ".join(form.name for form in with_forms(task))
+    console.err_console().print(f"Task {names}: {task.n_rows} rows.")
 
 
 @app.command("delete")

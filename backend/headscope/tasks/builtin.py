@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
+from headscope.tasks.forms import with_forms
 from headscope.tasks.generated import InductionTask, RuleTask
 from headscope.tasks.task import Row, Task
 from headscope.tasks.template import CONTINUATION, LONG_QUESTION, QUESTION
@@ -23,13 +24,44 @@ _MIT = "MIT"
 _CC_BY = "CC-BY 4.0, © the authors of BLiMP"
 
 _PAIRS = (
-    ("singular-plural", "Singular to plural", "The plural of an English noun: wallet, wallets."),
-    ("present-past", "Present to past", "The past tense of an English verb: adapt, adapted."),
-    ("capitalize", "Capitalize", "The same word with a capital first letter: emu, Emu."),
-    ("country-capital", "Country to capital", "The capital of a country: Albania, Tirana."),
-    ("antonym", "Antonym", "A word of opposite meaning: true, false."),
-    ("english-french", "English to French", "The French word for an English one: those, ceux."),
+    (
+        "singular-plural",
+        "Singular to plural",
+        "The plural of an English noun: wallet, wallets.",
+        'What is the plural of "{prompt}"? The plural is "{target}',
+    ),
+    (
+        "present-past",
+        "Present to past",
+        "The past tense of an English verb: adapt, adapted.",
+        'What is the past tense of "{prompt}"? The past tense is "{target}',
+    ),
+    (
+        "capitalize",
+        "Capitalize",
+        "The same word with a capital first letter: emu, Emu.",
+        'What is "{prompt}" with a capital first letter? It is "{target}',
+    ),
+    (
+        "country-capital",
+        "Country to capital",
+        "The capital of a country: Albania, Tirana.",
+        "What is the capital of {prompt}? The capital is {target}",
+    ),
+    (
+        "antonym",
+        "Antonym",
+        "A word of opposite meaning: true, false.",
+        'What is the opposite of "{prompt}"? The opposite is "{target}',
+    ),
+    (
+        "english-french",
+        "English to French",
+        "The French word for an English one: those, ceux.",
+        'What is "{prompt}" in French? The French word is "{target}',
+    ),
 )
+"""Name, title, what is asked, and the instruction of the form that asks in words."""
 
 
 @cache
@@ -46,18 +78,22 @@ def _rows(name: str) -> tuple[Row, ...]:
 
 def _word_pairs() -> list[TextTask]:
     return [
-        TextTask(
-            name,
-            title,
-            _rows(name),
-            description,
-            source=_FUNCTION_VECTORS,
-            licence=_MIT,
-            template=QUESTION,
-            targets="The answer's tokens, with the space before it.",
-            origin="built-in",
+        form
+        for name, title, description, instruction in _PAIRS
+        for form in with_forms(
+            TextTask(
+                name,
+                title,
+                _rows(name),
+                description,
+                source=_FUNCTION_VECTORS,
+                licence=_MIT,
+                template=QUESTION,
+                targets="The answer's tokens, with the space before it.",
+                origin="built-in",
+                instruction=instruction,
+            )
         )
-        for name, title, description in _PAIRS
     ]
 
 

@@ -32,6 +32,8 @@ class StoredTask(BaseModel):
     targets: str
     judged: Judged
     origin: Literal["built-in", "yours"]
+    instruction: str = ""
+    form_of: str = ""
     rows: list[list[str | None]]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from headscope.errors import Invalid, Refused
 from headscope.tasks.builtin import builtin_tasks
+from headscope.tasks.forms import SUFFIX, with_forms
 from headscope.tasks.rowfile import MAX_BYTES, read_rows
 from headscope.tasks.task import Row
 from headscope.tasks.template import QUESTION, Template
@@ -29,18 +30,27 @@ def parse_upload(
     separator: str = "\n\n",
     shots: int | None = None,
     bos: bool | None = None,
+    instruction: str = "",
     taken: Collection[str] = (),
     max_bytes: int = MAX_BYTES,
 ) -> TextTask:
     """A task from a .jsonl or .csv file; docs/tasks.md describes both.
 
-    ``taken`` are the names of the user's other tasks; built-in names are always taken. Raises Refused for
-    a name in use, TooLarge beyond the limits, Invalid for everything else that can't be a task.
+    ``taken`` are the names of the user's other tasks; built-in names are always taken. With an
+    ``instruction`` the task has a second form, whose name must be free too. Raises Refused for a name in use,
+    TooLarge beyond the limits, Invalid for everything else that can't be a task.
     """
     check_name(name, taken)
     _check_words(
-        title=title, description=description, source=source, licence=licence, template=template or ""
+        title=title,
+        description=description,
+        source=source,
+        licence=licence,
+        template=template or "",
+        instruction=instruction,
     )
+    if instruction.strip():
+        check_name(name + SUFFIX, taken)
     layout = Template.parse(QUESTION if template is None or not template.strip() else template, separator)
     numbered = read_rows(filename, content, max_bytes=max_bytes)
     _check_white_space(numbered, layout)
@@ -57,8 +67,11 @@ def parse_upload(
         bos=bos,
         judged="top",
         origin="yours",
+        instruction=instruction.strip(),
     )
     task.check_shots()
+    for form in with_forms(task)[1:]:
+        _check_white_space(numbered, Template.parse(form.template, separator))
     return task
 
 

@@ -19,6 +19,7 @@ from headscope.store import workers
 from headscope.store.gates import vector_of
 from headscope.store.tables import Attempt, GateVectorRow, Prompt, Run, Share
 from headscope.store.workers import WorkerView
+from headscope.tasks.forms import form_of
 from headscope.tasks.task import Task
 from headscope.web.schemas import (
     AttemptOut,
@@ -178,6 +179,8 @@ def task_out(task: Task) -> TaskOut:
         shots=task.shots,
         targets=task.targets,
         judged=task.judged,
+        instruction=str(getattr(task, "instruction", "")),
+        form_of=form_of(task),
     )
 
 

@@ -89,7 +89,7 @@ function TaskHead({ task, model }: { task: Task; model: string | null }) {
           <Link className="button primary" to={{ page: "new", ...NEW_RUN, model, task: task.name }}>
             New run
           </Link>
-          {task.origin === "yours" && (
+          {task.origin === "yours" && !task.form_of && (
             <button type="button" className="button" onClick={() => setAsking(true)}>
               Delete
             </button>
@@ -104,6 +104,23 @@ function TaskHead({ task, model }: { task: Task; model: string | null }) {
         <Fact label="In-context examples" value={count(task.shots)} />
         <Fact label="What carries loss" value={task.targets} />
         <Fact label="Right is" value={JUDGED[task.judged]} />
+        {(task.form_of || task.instruction) && (
+          <div>
+            <dt>Other form</dt>
+            <dd>
+              <Link
+                to={{
+                  page: "task",
+                  name: task.form_of || `${task.name}-instruction`,
+                  model,
+                  split: "train",
+                }}
+              >
+                {task.form_of ? "by examples in context" : "by instruction"}
+              </Link>
+            </dd>
+          </div>
+        )}
         {task.template && (
           <div>
             <dt>Template</dt>

@@ -132,6 +132,10 @@ function UploadForm({ onClose }: { onClose: () => void }) {
           Template
           <textarea name="template" rows={2} className="mono" placeholder={"Q: {prompt}\nA: {target}"} />
         </label>
+        <label className="field wide">
+          Instruction, for a second form that asks in words
+          <textarea name="instruction" rows={2} placeholder="Give the plural of the word." />
+        </label>
       </div>
       {error && <ProblemNote error={error} />}
       <div className="card-actions">

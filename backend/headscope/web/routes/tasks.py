@@ -8,6 +8,7 @@ from fastapi import APIRouter, Form, Query, Response, UploadFile
 
 from headscope.errors import Refused
 from headscope.store import tasks as stored
+from headscope.tasks.forms import form_of
 from headscope.tasks.preview import as_tokens, preview
 from headscope.tasks.stored import to_json
 from headscope.tasks.task import Example, Split
@@ -50,6 +51,9 @@ def upload_task(
     shots: Annotated[
         int | None, Form(ge=0, le=64, description="In-context examples before the question.")
     ] = None,
+    instruction: Annotated[
+        str, Form(max_length=2000, description="Asks for the same in words: a second form, NAME-instruction.")
+    ] = "",
 ) -> TaskOut:
     """413 for too large a file, 422 for one that can't be a task (naming the line), 409 for a name in use."""
     limit = app.settings.max_upload_bytes
@@ -65,6 +69,8 @@ def upload_task(
         template=template,
         separator=separator,
         shots=shots,
+        instruction=instruction,
+        taken=[kept.name for kept in task_catalogue(session).all()],
         max_bytes=limit,
     )
     stored.add(session, task.name, to_json(task))
@@ -80,8 +86,15 @@ def get_task(name: str, session: StoreSession) -> TaskOut:
 
 @router.delete("/{name}", status_code=204, summary="Delete an uploaded task")
 def delete_task(name: str, session: StoreSession) -> None:
-    """Runs that used it stay. 409 for a built-in task."""
-    if task_catalogue(session).get(name).origin == "built-in":
+    """Runs that used it stay; its instruction form goes with it. 409 for a built-in task, and for a form."""
+    task = task_catalogue(session).get(name)
+    if form_of(task):
+        raise Refused(
+            f"{name} is the instruction form of {form_of(task)}.",
+            f"Delete {form_of(task)}: both go.",
+            code="task-form",
+        )
+    if task.origin == "built-in":
         raise Refused(
             f"{name} is built in.", "Only tasks that were uploaded can be deleted.", code="task-built-in"
         )
