@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from headscope.core.verdict import judge
 from headscope.errors import Refused, Unavailable
-from headscope.worker.accuracy import judge
 from headscope.worker.identity import take_name
 from headscope.worker.resident import Key, Resident
 from jobs.tiny import NoWeights

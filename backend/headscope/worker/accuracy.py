@@ -7,9 +7,9 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Literal
 
 from headscope.core.model import HeadModel, ModelInfo
+from headscope.core.verdict import Verdict, judge
 from headscope.errors import HeadscopeError
 from headscope.jobs.problem import problem_of
 from headscope.jobs.turn import Turn
@@ -24,8 +24,6 @@ log = logging.getLogger(__name__)
 
 MOST_EXAMPLES = 128
 """Held-out examples looked at: a share of 0.5 is then known to within 0.09 (two standard errors)."""
-
-Verdict = Literal["can", "weak", "cannot"]
 
 
 @dataclass
@@ -102,14 +100,6 @@ def evaluate_task(
         verdict=verdict,
         detail=_WORDS[verdict],
     )
-
-
-def judge(accuracy: float, chance: float, n: int) -> Verdict:
-    """``cannot``: within two standard errors of guessing; ``can``: half way from guessing to perfect."""
-    spread = 2 * (max(chance * (1 - chance), 1 / (4 * n)) / n) ** 0.5
-    if accuracy <= chance + spread:
-        return "cannot"
-    return "can" if accuracy >= (1 + chance) / 2 else "weak"
 
 
 _WORDS: dict[Verdict, str] = {

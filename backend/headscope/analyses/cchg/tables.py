@@ -1,0 +1,124 @@
+"""The table twins of contrastive gating's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headscope.analyses.base import Result
+from headscope.analyses.columns import Column, Table, flat, over_seeds, places, quietly, spread, table
+from headscope.figures.view import View
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One task under one fit: held-out accuracy without and with the gates (mean, lowest, highest seed)."""
+
+    fit: str
+    regularisation: float
+    task: str
+    label: str
+    retained: bool
+    held_out: bool
+    n: int
+    before: float
+    after: float
+    low: float
+    high: float
+    logp_before: float
+    logp_after: float
+
+
+def outcomes(result: Result) -> list[Outcome]:
+    """A row for each fit and task: fitted tasks first, in the order of the parameters."""
+    arrays, found = result.arrays, []
+    for fit in result.values["fits"]:
+        accuracy, logp = arrays[f"accuracy_{fit['key']}"], arrays[f"log_probability_{fit['key']}"]
+        low, mean, high = (over_seeds(accuracy, mode) for mode in ("always", "every", "any"))
+        for k, task in enumerate(result.values["tasks"]):
+            retained = (task["set"] == "retain") == (fit["way"] == "named")
+            found.append(
+                Outcome(
+                    fit=f"{fit['way']}, λ {fit['regularisation']:+g}",
+                    regularisation=fit["regularisation"],
+                    task=task["name"],
+                    label=task["name"] + (" (held out)" if task["held_out"] else ""),
+                    retained=retained,
+                    held_out=task["held_out"],
+                    n=task["n"],
+                    before=float(arrays["accuracy_ungated"][k]),
+                    after=float(mean[k]),
+                    low=float(low[k]),
+                    high=float(high[k]),
+                    logp_before=float(arrays["log_probability_ungated"][k]),
+                    logp_after=float(quietly(np.nanmean, logp[:, k])),
+                )
+            )
+    return found
+
+
+def accuracy(result: Result, view: View) -> Table:
+    """A row for each fit and task."""
+    rows = outcomes(result)
+
+    def column(name: str) -> np.ndarray:
+        return np.array([getattr(row, name) for row in rows])
+
+    before, after = column("before"), column("after")
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left = np.where(before > 0, after / before, np.nan)
+    columns: list[Column] = [
+        ("fit", "sets", "", column("fit")),
+        ("task", "task", "", column("task")),
+        ("set", "in this fit", "", np.where(column("retained"), "retained", "forgotten")),
+        ("held_out", "held-out task", "", column("held_out")),
+        ("n", "held-out examples", "", column("n")),
+        ("accuracy_before", "accuracy, as it is", "share", before),
+        ("accuracy_after", "accuracy, gated, mean over seeds", "share", after),
+        ("accuracy_low", "accuracy, gated, lowest seed", "share", column("low")),
+        ("accuracy_high", "accuracy, gated, highest seed", "share", column("high")),
+        ("left", "left of its accuracy", "share", left),
+        ("log_probability_before", "log-probability, as it is", "nats", column("logp_before")),
+        ("log_probability_after", "log-probability, gated", "nats", column("logp_after")),
+    ]
+    return table(columns)
+
+
+def gates(result: Result, view: View) -> Table:
+    """A row for each head: its gate in each fit over the seeds, and the plain gate where there is one."""
+    columns: list[Column] = places(result.model)
+    for fit in result.values["fits"]:
+        stack, key = result.arrays[f"g_{fit['key']}"], fit["key"]
+        words = f"gate, {fit['way']}, λ {fit['regularisation']:+g}"
+        columns += [
+            (f"gate_{key}", f"{words}, mean", "", flat(over_seeds(stack, "every"))),
+            (f"low_{key}", f"{words}, lowest seed", "", flat(over_seeds(stack, "always"))),
+            (f"high_{key}", f"{words}, highest seed", "", flat(over_seeds(stack, "any"))),
+            (f"spread_{key}", f"{words}, spread over seeds", "", flat(spread(stack))),
+        ]
+    columns += [
+        (name, f"plain gate, pushed {name.removeprefix('plain_')}", "", flat(result.arrays[name]))
+        for name in ("plain_open", "plain_shut")
+        if name in result.arrays
+    ]
+    return table(columns)
+
+
+def loss(result: Result, view: View) -> Table:
+    """A row for each update: log-probabilities of both sets in each fit, mean over seeds."""
+    columns: list[Column] = []
+    for fit in result.values["fits"]:
+        for curve in ("retained", "forgotten"):
+            values = result.arrays[f"{curve}_{fit['key']}"]
+            mean = np.asarray(quietly(np.nanmean, values, axis=0))
+            words = f"{curve}, {fit['way']}, λ {fit['regularisation']:+g}"
+            columns.append((f"{curve}_{fit['key']}", words, "nats", mean))
+    updates = np.arange(1, len(columns[0][3]) + 1)
+    return table([("update", "update", "", updates), *columns])
+
+
+def tables(maps: Sequence[str]) -> dict[str, Callable[[Result, View], Table]]:
+    """The twins by name; every map has the same one."""
+    return {"accuracy": accuracy, **dict.fromkeys(maps, gates), "plain": gates, "loss": loss}

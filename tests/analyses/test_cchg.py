@@ -1,0 +1,164 @@
+"""Contrastive gating: planted heads of two tasks, both ways and pushes, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headscope.analyses import figures
+from headscope.analyses.base import Arrays, Context, Result
+from headscope.analyses.cchg.compute import ContrastiveGating
+from headscope.analyses.cchg.schema import CchgParams
+from headscope.analyses.export import export
+from headscope.errors import Invalid, Refused
+from micro.two_tasks import FIRST_HEAD, IDLE, LOWER, SECOND_HEAD, UPPER, Asked, two_task_model
+
+CCHG = ContrastiveGating()
+PARAMS = CchgParams(
+    retain=("lower",), forget=("upper",), held_out_forget=("more",), push="both", seeds=2, steps=40,
+    batch_size=8, lr_start=0.5, lr_end=0.1, n_test=8, gating="earlier",
+)  # fmt: skip
+MORE = replace(UPPER, name="more", content_hash="3" * 64)
+
+
+def plain_run() -> Result:
+    """A gating run of the first task: only its own head is needed."""
+    minus = np.full((2, 1, 3), 0.02, np.float32)
+    minus[:, 0, 0] = 0.98
+    arrays = {"g_minus": minus, "g_plus": np.full_like(minus, 0.98), "g_zero": minus}
+    return Result("chg", 1, {}, two_task_model().info, {"name": "lower"}, (0, 1), arrays)
+
+
+def inputs(**changes: Any) -> dict[str, Any]:
+    return {
+        "retain": (LOWER,), "forget": (UPPER,), "held_out_forget": (MORE,), "gating": plain_run(), **changes,
+    }  # fmt: skip
+
+
+def run(params: CchgParams = PARAMS, **changes: Any) -> tuple[Result, dict[str, Arrays]]:
+    model, given = two_task_model(), inputs(**changes)
+    done: dict[str, Arrays] = {}
+    for piece in CCHG.plan(params, model.info, given):
+        context = Context(model, None, {key: done[key] for key in piece.needs}, inputs=given)
+        done[piece.key] = CCHG.compute(piece, params, context)
+    return CCHG.assemble(params, model.info, None, done), done
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return run()[0]
+
+
+@pytest.mark.parametrize("push", ["open", "shut"])
+def test_the_forgotten_tasks_head_is_closed_and_the_retained_ones_stays_open(
+    result: Result, push: str
+) -> None:
+    for way, kept, closed in (("named", FIRST_HEAD, SECOND_HEAD), ("exchanged", SECOND_HEAD, FIRST_HEAD)):
+        gates = result.arrays[f"g_{way}_{push}"]
+        assert (gates[:, kept[0], kept[1]] > 0.8).all()
+        assert (gates[:, closed[0], closed[1]] < 0.2).all()
+        idle = gates[:, IDLE[0], IDLE[1]]
+        assert ((idle > 0.5) if push == "open" else (idle < 0.5)).mean() > 0.5
+
+
+def test_accuracy_says_what_is_kept_and_what_is_lost_on_tasks_never_fitted_too(result: Result) -> None:
+    assert [task["name"] for task in result.values["tasks"]] == ["lower", "upper", "more"]
+    assert result.arrays["accuracy_ungated"].tolist() == [1, 1, 1]
+    np.testing.assert_array_equal(result.arrays["accuracy_named_open"][:, 0], 1)
+    assert (result.arrays["log_probability_named_open"][:, 1:] < -2).all()
+    rows = figures.table(result, "accuracy")["rows"]
+    assert len(rows) == 4 * 3
+    roles = {(row[0].split(",")[0], row[1]): row[2] for row in rows}
+    assert roles["named", "more"] == roles["named", "upper"] == roles["exchanged", "lower"] == "forgotten"
+    assert roles["exchanged", "more"] == "retained"
+
+
+def test_what_sets_apart_is_counted_by_hand(result: Result) -> None:
+    outcome = result.values["fits"][0]
+    accuracy = result.arrays["accuracy_named_open"]
+    assert outcome["kept"] == pytest.approx(accuracy[:, 0].mean())
+    assert outcome["left"] == pytest.approx(accuracy[:, 1].mean())
+    assert outcome["seeds_apart"] == int(((accuracy[:, 0] >= 0.9) & (accuracy[:, 1] < 0.5)).sum())
+    exchanged = result.values["fits"][1]
+    assert (exchanged["retain"], exchanged["forget"]) == (["upper"], ["lower"])
+    assert CCHG.headline(result)["retained_keeps"] == outcome["kept"]
+
+
+def test_the_plain_gates_stand_beside(result: Result) -> None:
+    assert result.arrays["plain_shut"].tolist() == [pytest.approx([0.98, 0.02, 0.02])]
+    table = figures.table(result, "gates")
+    assert [column["name"] for column in table["columns"]][-2:] == ["plain_open", "plain_shut"]
+    assert "absent" not in figures.build(result, "plain")["layout"]["meta"]
+
+
+def test_one_push_has_no_map_of_the_other_and_says_so() -> None:
+    params = PARAMS.model_copy(update={"push": "shut", "steps": 2, "gating": None, "seeds": 1})
+    result = run(params, gating=None)[0]
+    assert {name for name in result.arrays if name.startswith("g_")} == {
+        "g_named_shut",
+        "g_exchanged_shut",
+    }
+    for name in ("gates-shut", "exchanged-shut", "plain"):
+        assert figures.build(result, name)["layout"]["meta"]["absent"]
+    assert result.values["fits"][0]["regularisation"] == -0.1
+    assert any("No causal head gating run" in note for note in result.values["notes"])
+
+
+def test_seeds_in_one_run_equal_seeds_of_their_own() -> None:
+    short = PARAMS.model_copy(update={"push": "open", "steps": 5})
+    both, alone = run(short)[0], run(short.model_copy(update={"seeds": 1, "first_seed": 1}))[0]
+    for name in ("g_named_open", "g_exchanged_open", "accuracy_named_open"):
+        np.testing.assert_allclose(alone.arrays[name][0], both.arrays[name][1], atol=1e-6)
+
+
+def test_figures_tables_and_exports_of_a_run(result: Result) -> None:
+    for name in figures.names("cchg"):
+        figure = figures.build(result, name)
+        assert figure["layout"]["meta"]["reading"]
+        assert figures.table(result, name)["rows"]
+    for kind in ("json", "csv", "npz"):
+        assert export(result, kind, {}).content  # type: ignore[arg-type]
+    assert Result.from_json(result.to_json()).values == result.values
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "words"),
+    [
+        ({"retain": ()}, "task-missing", "a task to retain"),
+        ({"forget": (LOWER,)}, "same-task", "'lower' stands in retain and in forget"),
+        ({"forget": (replace(LOWER, name="copy"),)}, "same-task", "'copy', which is the same as 'lower'"),
+        ({"held_out_retain": (LOWER,)}, "same-task", "in retain and in held_out_retain"),
+        ({"retain": (LOWER, LOWER)}, "same-task", "twice in retain"),
+        ({"gating": replace(plain_run(), analysis="induction")}, "not-gating", "induction"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_when_asked_for(
+    changes: dict[str, Any], code: str, words: str
+) -> None:
+    with pytest.raises(Invalid, match=words) as error:
+        CCHG.estimate(PARAMS, two_task_model().info, None, inputs=inputs(**changes))
+    assert error.value.code == code
+
+
+def test_a_task_that_the_model_cant_do_ends_the_run_with_the_number() -> None:
+    class Wrong(Asked):
+        def examples(self, *args: Any, **more: Any) -> Any:
+            found = super().examples(*args, **more)
+            items = [replace(each, tokens=(*each.tokens[:2], 11 - each.tokens[1])) for each in found]
+            return replace(found, items=tuple(items))
+
+    wrong = Wrong(name="wrong", content_hash="9" * 64)
+    said = r"micro answers 0.0% of 8 held-out examples of wrong; guessing gets 25.0%"
+    with pytest.raises(Refused, match=said):
+        run(PARAMS.model_copy(update={"retain": ("wrong",)}), retain=(wrong,))
+
+
+def test_the_estimate_counts_every_fit() -> None:
+    one = PARAMS.model_copy(update={"push": "open", "steps": 100})
+    both = one.model_copy(update={"push": "both"})
+    info = replace(two_task_model().info, n_params=10**8, n_params_non_embedding=10**8)
+    seconds = [CCHG.estimate(params, info, None, inputs=inputs()).seconds for params in (one, both)]
+    assert 1.5 < seconds[1] / seconds[0] <= 2.01
