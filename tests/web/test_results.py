@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 from starlette.testclient import TestClient
@@ -11,6 +12,8 @@ from starlette.testclient import TestClient
 from figures.results import result as made_result
 from figures.results import without_fit
 from headscope.core.arrays import decode, is_typed
+from headscope.store import attempts, runs
+from headscope.store.session import Store
 from web.conftest import HEADLINE, Rows
 
 
@@ -171,3 +174,39 @@ def test_without_a_worker_the_run_says_so(client: TestClient, rows: Rows) -> Non
     health = client.get("/api/v1/health").json()
     assert (health["status"], health["workers"], health["access"]) == ("degraded", [], "open")
     assert "headscope worker" in health["detail"]
+
+
+def test_a_stopped_run_shows_shares_and_exports_what_was_whole(
+    client: TestClient, rows: Rows, store: Store
+) -> None:
+    rows.waiting("a" * 20)
+    part = replace(
+        made_result(seeds=2), values={"partial": {"seeds": 2, "of": 3}, "notes": ["2 of 3 seeds."]}
+    )
+    with store.session() as session:
+        stopped = runs.request_cancel(session, "a" * 20)
+        attempts.keep_partial(session, stopped, part.to_json(), {"always_needed": 0.25})
+    run = client.get(f"/api/v1/runs/{'a' * 20}").json()
+    assert (run["status"], run["partial"], run["seeds"]) == ("cancelled", True, [0, 1, 2])
+    result = client.get(f"/api/v1/runs/{'a' * 20}/result")
+    assert result.json()["seeds"] == [0, 1]
+    share = client.post("/api/v1/shares", json={"run_ids": ["a" * 20], "path": f"/runs/{'a' * 20}"}).json()
+    shared = client.get(f"/api/v1/shares/{share['token']}").json()
+    assert shared["runs"][0]["partial"] is True
+    for path in (
+        "figures/roles",
+        "figures/seeds",
+        "tables/heldout",
+        "export?format=html",
+        "export?format=csv",
+    ):
+        assert client.get(f"/api/v1/runs/{'a' * 20}/{path}").status_code == 200, path
+    page = client.get(f"/api/v1/runs/{'a' * 20}/export?format=html").text
+    assert "2 of 3 seeds." in page
+    refused = client.post(f"/api/v1/runs/{'a' * 20}/reproduce")
+    assert (refused.status_code, refused.json()["code"]) == (409, "run-not-done")
+    with store.session() as session:
+        again = attempts.lock(session, "a" * 20)
+        attempts.keep_partial(session, again, made_result(seeds=3).to_json(), {})
+    known = {"If-None-Match": result.headers["etag"]}
+    assert client.get(f"/api/v1/runs/{'a' * 20}/result", headers=known).status_code == 200

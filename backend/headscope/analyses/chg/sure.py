@@ -48,7 +48,11 @@ def seeds(result: Result, view: View) -> Figure:
         "margin": {"l": 52, "r": 16, "t": 34, "b": 44},
         "shapes": [curves.rule(len(has["needed"]), view.colours)],
     }
-    meta = {"threshold": view.threshold, "intervals": _intervals(found), **_advised(advice)}
+    meta = {
+        "threshold": view.threshold,
+        "intervals": _intervals(found),
+        **_advised(len(has["needed"]), advice),
+    }
     return titled({"data": traces, "layout": layout}, _TITLE, _reading(has["needed"], advice), **meta)
 
 
@@ -158,10 +162,8 @@ def _intervals(found: Mapping[str, Certainty | None]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _advised(advice: Suggestion | None) -> dict[str, Any]:
-    if advice is None:
-        return {"more_seeds": None, "settled": False}
-    return {"more_seeds": advice.more, "settled": advice.settled}
+def _advised(n: int, advice: Suggestion | None) -> dict[str, Any]:
+    return {"advice": words(n, advice), "more_seeds": None if advice is None else advice.more}
 
 
 def _reading(has: Array, advice: Suggestion | None) -> str:
