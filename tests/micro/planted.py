@@ -21,6 +21,9 @@ PLAN = Plan(
     groups=4,
     vocab=16,
     d_model=64,
+    match=8.0,
+    favoured=1.0,
+    spared=2.0,
     kinds={
         (0, 0): "previous",
         (0, 2): "spare",

@@ -179,6 +179,7 @@ def _fit(
 
         done[piece.key] = analysis.compute(piece, params, Context(model, task, done, report=told))
         finished += piece.weight
+        report(Progress(piece.label, "", 1, 1, None, finished / whole))
     arrays = analysis.assemble(params, model.info, task, done).arrays
     return arrays["g_plus"], arrays["g_minus"]
 

@@ -51,7 +51,6 @@ COPY: Final = 6
 
 # The stream holds logits in tens, so that noise meets parts of like length.
 _READ = 10.0
-_FAVOUR, _AGAINST_FAVOURED = 0.8, 1.4  # token 0's logit by the embedding, and what a spare takes from it
 _INDUCED, _PRESENT, _AGAINST_ANSWER = 0.6, 0.8, 0.8  # logits that heads write
 _LOOK = 30.0  # attention score of a position that is looked for
 
@@ -70,6 +69,9 @@ class Plan:
     n_ctx: int = 16
     match: float = 5.0
     """Attention score of a token that is looked for: so soft that half a previous-token head isn't enough."""
+    favoured: float = 0.8
+    spared: float = 1.4
+    """Token 0's logit by the embedding and what a spare head takes from it, in tens."""
 
     @property
     def d_head(self) -> int:
@@ -142,7 +144,7 @@ def _planted(plan: Plan) -> Weights:
     W_E, W_pos, W_U = _zeros(plan.vocab, d_model), _zeros(plan.n_ctx, d_model), _zeros(d_model, plan.vocab)
     W_Q, W_O = _zeros(layers, heads, d_model, d_head), _zeros(layers, heads, d_head, d_model)
     W_K, W_V = (_zeros(layers, plan.groups, d_model, d_head) for _ in range(2))
-    W_E[:, token], W_E[:, logits.start] = _eye(plan.vocab, plan.vocab), _FAVOUR
+    W_E[:, token], W_E[:, logits.start] = _eye(plan.vocab, plan.vocab), plan.favoured
     W_pos[:, position] = _eye(plan.n_ctx, plan.n_ctx)
     W_U[logits] = _READ * _eye(plan.vocab, plan.vocab)
     root = math.sqrt(d_head)
@@ -166,7 +168,7 @@ def _planted(plan: Plan) -> Weights:
                 W_Q[layer, head, token] = plan.match * root * tokens
                 W_O[layer, head, :, logits] = -_AGAINST_ANSWER * tokens.T
             case "spare":
-                W_O[layer, head, :, logits.start] = -_AGAINST_FAVOURED
+                W_O[layer, head, :, logits.start] = -plan.spared
     weights = Weights(W_E, W_pos, W_Q, W_K, W_V, W_O, W_U)
     return _with_mlp(weights, plan, answer, logits) if plan.mlp else weights
 

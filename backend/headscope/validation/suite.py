@@ -34,7 +34,7 @@ class Size:
 SIZES: Final[Mapping[str, Size]] = {
     "small": Size(2, 4, 12, 64),
     "medium": Size(3, 6, 12, 64),
-    "large": Size(4, 8, 16, 80),
+    "large": Size(4, 8, 14, 72),
 }
 
 COPIED: Final = 4
