@@ -103,13 +103,19 @@ def test_failed_seeds_and_no_seed_at_all_can_be_drawn(name: str) -> None:
 @pytest.mark.parametrize(("analysis", "name"), CASES)
 def test_every_colour_is_the_palettes(analysis: str, name: str) -> None:
     light, dark = (theme.PALETTES[key] for key in ("light", "dark"))
-    values = [str(value) for colours in (light, dark) for value in asdict(colours).values()]
+    values = [
+        tone
+        for colours in (light, dark)
+        for value in asdict(colours).values()
+        for tone in ([value] if isinstance(value, str) else value)
+    ]
     assert len(set(values)) == len(values)
     painted = wire(figures.build(SAMPLES[analysis](), name, theme="light"))
     for key in ("page", "panel", "line", "ink", "muted", "needed", "harmful", "both", "irrelevant"):
         painted = painted.replace(getattr(light, key), getattr(dark, key))
-    for before, after in zip(light.scale, dark.scale, strict=True):
-        painted = painted.replace(before, after)
+    for tones in ("scale", "series", "functions"):
+        for before, after in zip(getattr(light, tones), getattr(dark, tones), strict=True):
+            painted = painted.replace(before, after)
     assert json.loads(painted) == json.loads(wire(figures.build(SAMPLES[analysis](), name, theme="dark")))
 
 

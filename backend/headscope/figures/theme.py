@@ -44,6 +44,9 @@ class Palette:
     scale: tuple[str, ...]
     series: tuple[str, ...]
     """For what is told apart and has no role: the models of a comparison. None looks like a role's colour."""
+    functions: tuple[str, ...]
+    """For kinds of what a head does, in the order of the names: dark on the light page, light on the dark, so
+    that a letter in the panel's colour can be read on each."""
 
     def role(self, name: str) -> str:
         """The colour of one of core.roles' names; undecided is clear, so that the panel shows through."""
@@ -63,6 +66,18 @@ PALETTES: dict[ThemeName, Palette] = {
         irrelevant="#e3e1db",
         scale=("#f4f6f9", "#c6dbec", "#7db0d8", "#2f7ebc", "#0b4377"),
         series=("#00796b", "#b26a00", "#8a3f7c", "#5d7a1f", "#7a4a2b"),
+        functions=(
+            "#a15c00",
+            "#7a2e63",
+            "#b0489a",
+            "#6e7300",
+            "#00685c",
+            "#23857e",
+            "#3f7d20",
+            "#4a3b32",
+            "#946549",
+            "#777570",
+        ),
     ),
     "dark": Palette(
         page="#14161a",
@@ -76,6 +91,18 @@ PALETTES: dict[ThemeName, Palette] = {
         irrelevant="#343840",
         scale=("#23272f", "#25435f", "#2f6c9e", "#5aa5df", "#c8e4fb"),
         series=("#4fc0b0", "#e0a34a", "#d48cc8", "#a9c46a", "#c99a7a"),
+        functions=(
+            "#f0b45c",
+            "#d79ac6",
+            "#f2a7e0",
+            "#cfd35f",
+            "#4fd6c4",
+            "#9fe5dd",
+            "#9ed07c",
+            "#c2b2a6",
+            "#e0b497",
+            "#8f9199",
+        ),
     ),
 }
 

@@ -1,0 +1,1 @@
+"""What each head does, by name, from measured evidence only."""

@@ -1,0 +1,182 @@
+"""What meaning draws: the map of names, the evidence of named heads, role against name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from headscope.analyses.base import Result
+from headscope.analyses.meaning import tables
+from headscope.analyses.meaning.evidence import Tested, unpack
+from headscope.analyses.meaning.names import FAMILIES, NONE, UNKNOWN, family
+from headscope.analyses.meaning.roles import ROLES
+from headscope.core.arrays import encode
+from headscope.figures import categories
+from headscope.figures.categories import Kind
+from headscope.figures.theme import Figure, Palette, magnitude_scale, titled
+from headscope.figures.view import View
+
+SHOWN = 30
+"""Named heads whose evidence is drawn; the table has all."""
+
+_SMALL, _LARGE = 4.0, 16.0
+
+
+def names(result: Result, view: View) -> Figure:
+    """The first name of every head, as colour and letter."""
+    info, arrays = result.model, result.arrays
+    known = [
+        *(Kind(each.title, each.letter, view.colours.functions[i]) for i, each in enumerate(FAMILIES)),
+        Kind("unknown", ""),
+        Kind("none of the names", "–"),
+    ]
+    first = arrays["first_name"].astype(int)
+    codes = np.select([first == UNKNOWN, first == NONE], [len(FAMILIES), len(FAMILIES) + 1], first)
+    figure = categories.kinds(
+        codes.astype(np.uint8),
+        arrays["n_names"].astype(np.uint8),
+        known,
+        view.colours,
+        name="names",
+        group=info.n_heads // info.n_kv_heads,
+    )
+    n_named = int((arrays["n_names"] > 0).sum())
+    reading = (
+        f"{n_named} of {first.size} heads have a name; a plus marks those with more than one, of which the "
+        "most specific is shown. An empty cell is unknown: no test that was made gives it a name."
+    )
+    return titled(figure, "What each head does", reading)
+
+
+def evidence(result: Result, view: View) -> Figure:
+    """A row a named head, a column a test; full dots passed."""
+    found = unpack(result.arrays, result.values)
+    heads = ranked(result)[:SHOWN]
+    labels = [f"{layer}.{head}" for layer, head in heads]
+    tests = [each.test.name for each in found.tested]
+    traces = [
+        trace
+        for passed in (False, True)
+        for trace in [_dots(found.tested, heads, passed, view.colours)]
+        if trace is not None
+    ]
+    layout = {
+        "height": 150 + 20 * max(len(labels), 2),
+        "showlegend": True,
+        "xaxis": {
+            "type": "category", "categoryorder": "array", "categoryarray": tests,
+            "range": [-0.5, len(tests) - 0.5], "tickangle": -35,
+        },
+        "yaxis": {
+            "type": "category", "categoryorder": "array", "categoryarray": labels[::-1],
+            "range": [-0.5, max(len(labels), 1) - 0.5], "title": {"text": "layer.head"},
+        },
+        "margin": {"l": 60, "r": 16, "t": 34, "b": 110},
+    }  # fmt: skip
+    reading = (
+        "No head passes any test."
+        if not labels
+        else f"The {len(labels)} heads with the most names. A dot is a score, the larger the nearer to what "
+        "the test asks for; full dots passed, and name the head. The table has every head with every score."
+    )
+    return titled({"data": traces, "layout": layout}, "What the names rest on", reading)
+
+
+def cross(result: Result, view: View) -> Figure:
+    """Roles of the gating run against names: heads in both, and how surely that isn't chance."""
+    tests = [each["name"] for each in result.values["tests"]]
+    layout: dict[str, Any] = {
+        "height": 330,
+        "xaxis": {"type": "category", "tickangle": -35, "showgrid": False},
+        "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False},
+        "margin": {"l": 140, "r": 16, "t": 12, "b": 110},
+    }
+    if "roles" not in result.arrays:
+        reading = "No causal head gating run was named, so there are no roles to set the names against."
+        return titled({"data": [], "layout": layout}, "What the needed heads do", reading)
+    arrays = result.arrays
+    sizes = arrays["roles"].astype(int).sum(axis=(1, 2))
+    rows = [f"{words} ({size})" for (_, words, *_), size in zip(ROLES, sizes.tolist(), strict=True)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = arrays["cross_count"] / sizes[:, None]
+    trace = {
+        "type": "heatmap",
+        "x": tests,
+        "y": rows,
+        "z": encode(np.nan_to_num(share).astype(np.float32)),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": magnitude_scale(view.colours),
+        "colorbar": {"title": {"text": "share of the role's heads", "side": "right"}},
+        "xgap": 2,
+        "ygap": 2,
+        "text": _cells(arrays),
+        "texttemplate": "%{text}",
+        "hovertemplate": "%{y}: %{x}<br>%{z:.0%} of the role’s heads<br>%{text}<extra></extra>",
+    }
+    null = "of their own layer" if result.params["within_layers"] else "of the model"
+    task = result.values["gated_task"]
+    reading = (
+        f"Of the heads with a role on {task}, how many have each name. p: how often as many would fall "
+        f"together if the names were dealt to the heads {null} at random, corrected for all cells after "
+        "Holm; a star is p < 0.05."
+    )
+    return titled({"data": [trace], "layout": layout}, "What the needed heads do", reading)
+
+
+def ranked(result: Result) -> list[tuple[int, int]]:
+    """The heads with a name: most names first, then in order of layer and head."""
+    count = result.arrays["n_names"].astype(int)
+    heads = [(int(layer), int(head)) for layer, head in np.argwhere(count > 0)]
+    return sorted(heads, key=lambda head: (-count[head], int(result.arrays["first_name"][head]), head))
+
+
+def _dots(tested: Any, heads: list[tuple[int, int]], passed: bool, colours: Palette) -> dict[str, Any] | None:
+    points = [
+        (each, head)
+        for each in tested
+        for head in heads
+        if bool(each.passed[head]) == passed and np.isfinite(each.score[head])
+    ]
+    if not points:
+        return None
+    tones = [colours.functions[family(each.test.key)] if passed else colours.muted for each, _ in points]
+    sizes = np.array([_size(each, head) for each, head in points], np.float32)
+    marker = {"size": encode(sizes), "color": tones, "symbol": "circle" if passed else "circle-open"}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "passed" if passed else "not passed",
+        "x": [each.test.name for each, _ in points],
+        "y": [f"{layer}.{head}" for _, (layer, head) in points],
+        "hovertext": [tables.in_words(each, head) for each, head in points],
+        "hovertemplate": "Head %{y}<br>%{hovertext}<extra></extra>",
+        "marker": marker,
+    }
+
+
+def _size(each: Tested, head: tuple[int, int]) -> float:
+    """By the score over the threshold; over the largest score where a test has none."""
+    most = each.test.threshold
+    full = abs(most) if most else float(np.nanmax(np.abs(each.score))) or 1.0
+    share = np.clip(each.test.sign * each.score[head] / full, 0, 1)
+    return float(_SMALL + (_LARGE - _SMALL) * share)
+
+
+def _cells(arrays: Any) -> list[list[str]]:
+    """Count, and p where it can be tested."""
+    said = []
+    for counts, ps in zip(arrays["cross_count"].tolist(), arrays["cross_holm"].tolist(), strict=True):
+        row = []
+        for count, p in zip(counts, ps, strict=True):
+            star = " *" if p < 0.05 else ""
+            row.append(str(count) if p != p else f"{count}{star}<br>p {p:.2g}")
+        said.append(row)
+    return said
+
+
+FIGURES: dict[str, Callable[[Result, View], Figure]] = {"names": names, "evidence": evidence, "cross": cross}
+
+TABLES = tables.TABLES

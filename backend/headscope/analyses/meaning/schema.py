@@ -1,0 +1,82 @@
+"""Parameters of meaning: the runs that give evidence, and when a test is passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from headscope.analyses.base import Params
+
+
+def _run(title: str, description: str, analysis: str) -> Any:
+    extra: dict[str, Any] = {"analysis": analysis}
+    return Field(default=None, max_length=64, title=title, description=description, json_schema_extra=extra)
+
+
+class MeaningParams(Params):
+    """Which finished runs are read; nothing is measured anew."""
+
+    induction: str | None = _run(
+        "Induction run", "Where heads look on repeated tokens: previous token, duplicate, induction, sink.",
+        "induction",
+    )  # fmt: skip
+    eigen: str | None = _run("Eigenvalues run", "What heads copy, from the weights.", "eigen")
+    rules: str | None = _run(
+        "Abstract rules run", "Symbol abstraction, symbolic induction, retrieval.", "mediation-abstract-rules"
+    )
+    functions: str | None = _run(
+        "Function vectors run", "Heads that carry what a task is.", "mediation-function-vectors"
+    )
+    gating: str | None = _run(
+        "Causal head gating run", "What the task needs, to set the names against.", "chg"
+    )
+    pattern: float = Field(
+        default=0.4,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        title="Attention that gives a name",
+        description="Mean attention to the previous token, to a copy, or to what followed one.",
+    )
+    sink: float = Field(
+        default=0.3,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        title="Attention that makes a sink",
+        description="Mean attention to the first token.",
+    )
+    copying: float = Field(
+        default=0.5,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        title="Positivity that is copying",
+        description="Of the OV eigenvalues; anti-copying at this much below 0.",
+    )
+    threshold: float = Field(
+        default=0.5,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        title="Role threshold",
+        description="A head has a role in a seed where its score reaches this.",
+    )
+    draws: int = Field(
+        default=10_000,
+        ge=100,
+        le=1_000_000,
+        title="Permutations",
+        description="Of heads, for the p-values of role against name.",
+    )
+    within_layers: bool = Field(
+        default=False,
+        title="Permute within layers",
+        description="Exchange heads with those of their own layer only, so that depth explains nothing.",
+    )
+    seed: int = Field(default=0, ge=0, le=2**31 - 1, title="Seed", description="Of the permutations.")
+
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {"quick": {"draws": 2_000}, "full": {"draws": 10_000}}

@@ -1,0 +1,175 @@
+"""Meaning: planted scores get their names, conflicts are shown, real runs of headscope-2l agree."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from figures.meaning_samples import INFO, at, eigen, functions, gating, induction, of, result, rules
+from headscope.analyses import ANALYSES, figures
+from headscope.analyses.base import Context, Input, Result
+from headscope.analyses.meaning.evidence import unpack
+from headscope.analyses.meaning.names import FAMILIES, NONE, UNKNOWN
+from headscope.analyses.meaning.roles import ROLES
+from headscope.analyses.meaning.schema import MeaningParams
+from headscope.errors import Invalid
+from headscope.gallery.shipped import FOLDER
+from micro.model import random_model
+
+
+def _names(found: Result) -> dict[str, str]:
+    """Names of the heads that have one."""
+    rows = figures.table(found, "names")["rows"]
+    return {f"{row[0]}.{row[1]}": row[3] for row in rows if row[3] not in ("unknown", "none")}
+
+
+def test_planted_scores_get_their_names() -> None:
+    assert _names(result()) == {
+        "0.3": "previous token",
+        "1.0": "induction, copying",
+        "1.1": "function vector of Pairs, sink",
+        "1.2": "anti-copying",
+    }
+
+
+def test_the_map_shows_the_most_specific_name() -> None:
+    first = result().arrays["first_name"]
+    assert FAMILIES[first[1, 1]].key == "function_vector"
+    assert FAMILIES[first[1, 0]].key == "induction"
+
+
+def test_a_head_without_a_name_is_unknown_until_every_kind_of_run_is_there() -> None:
+    assert result().arrays["first_name"][0, 0] == UNKNOWN
+    everything: dict[str, Input] = {
+        "induction": induction(),
+        "eigen": eigen(),
+        "rules": rules(),
+        "functions": functions(),
+    }
+    found = of(everything)
+    assert found.arrays["first_name"][0, 0] == NONE
+    assert _names(found)["0.2"] == "symbol abstraction"
+    assert found.values["complete"]
+    assert not any("unknown" in note for note in found.values["notes"])
+
+
+def test_a_head_that_no_run_has_a_number_for_is_unknown() -> None:
+    positivity = at(0.9, (1, 0), otherwise=0.0)
+    positivity[0, 1] = np.nan
+    assert of({"eigen": eigen(positivity)}).arrays["first_name"][0, 1] == UNKNOWN
+
+
+@pytest.mark.parametrize(("score", "named"), [(0.41, True), (0.39, False)])
+def test_the_threshold_decides(score: float, named: bool) -> None:
+    found = of({"induction": induction(duplicate=at(score, (0, 1)))})
+    assert ("0.1" in _names(found)) == named
+    assert any("within two standard errors" in note for note in found.values["notes"])
+
+
+def test_evidence_says_score_error_and_what_was_asked() -> None:
+    rows = figures.table(result(), "names")["rows"]
+    said = rows[4][4]
+    assert "attention to what followed the earlier copy 0.8 ± 0.01 (at least 0.4)" in said
+    assert "positivity of the OV eigenvalues 0.9 (at least 0.5)" in said
+
+
+def test_chance_is_that_of_a_head_that_looks_everywhere_alike() -> None:
+    """Queries 6..11 of 12 tokens without BOS."""
+    test = result().values["tests"][0]
+    assert test["chance"] == pytest.approx(np.mean([1 / (i + 1) for i in range(6, 12)]))
+
+
+def test_conflicts_are_shown() -> None:
+    told = result().values["conflicts"]
+    assert [(each["head"], each["kind"]) for each in told] == [
+        ("1.1", "rests-and-mediates"),
+        ("1.1", "not-needed"),
+    ]
+    against = of({"induction": induction(), "eigen": eigen(at(-0.3, (1, 0), otherwise=0.0))})
+    assert [each["kind"] for each in against.values["conflicts"]] == ["does-not-copy"]
+    twice = of({"induction": induction(previous=at(0.45, (1, 0)))})
+    assert "induction (0.80) and previous token (0.45)" in twice.values["conflicts"][0]["text"]
+
+
+def test_roles_and_names_are_counted_as_by_hand() -> None:
+    found = result()
+    keys = [each["key"] for each in found.values["tests"]]
+    count = {
+        (role, key): int(found.arrays["cross_count"][r, t])
+        for r, (role, *_) in enumerate(ROLES)
+        for t, key in enumerate(keys)
+    }
+    assert count["always_needed", "induction"] == count["always_needed", "previous"] == 1
+    assert count["any_needed", "anti_copying"] == 1
+    assert count["always_irrelevant", "function_vector:pairs"] == 1
+    assert count["always_needed", "sink"] == count["always_harmful", "induction"] == 0
+    assert found.arrays["roles"].sum(axis=(1, 2)).tolist() == [2, 5, 1, 1, 2]
+
+
+def test_headline_counts_the_needed_heads_that_have_a_name() -> None:
+    numbers = ANALYSES["meaning"].headline(result())  # type: ignore[attr-defined]
+    assert (numbers["heads_named"], numbers["of_heads"]) == (4, 8)
+    assert (numbers["always_needed"], numbers["of_them_named"]) == (2, 2)
+
+
+def test_without_a_gating_run_the_cross_table_is_empty_and_says_why() -> None:
+    found = of({"induction": induction()})
+    assert figures.table(found, "cross")["rows"] == []
+    assert "No causal head gating run" in figures.build(found, "cross")["layout"]["meta"]["reading"]
+
+
+def test_evidence_travels_through_a_result() -> None:
+    found = result()
+    again = Result.from_json(json.loads(json.dumps(found.to_json())))
+    for one, other in zip(
+        unpack(found.arrays, found.values).tested, unpack(again.arrays, again.values).tested, strict=True
+    ):
+        assert one.test == other.test
+        np.testing.assert_array_equal(one.passed, other.passed)
+
+
+def test_no_evidence_is_refused_with_the_quickest_remedy() -> None:
+    with pytest.raises(Invalid, match="no evidence") as refused:
+        ANALYSES["meaning"].estimate(MeaningParams(), INFO, None, inputs={"gating": gating()})  # type: ignore[call-arg]
+    assert "headscope run induction" in refused.value.remedy
+
+
+def test_a_run_of_another_analysis_is_refused() -> None:
+    with pytest.raises(Invalid, match="eigen: the run named is of 'induction'"):
+        of({"eigen": induction()})
+
+
+def _shipped(name: str) -> Result:
+    with gzip.open(FOLDER / f"{name}.json.gz") as file:
+        return Result.from_json(json.load(file)["result"])
+
+
+@pytest.fixture(scope="module")
+def two_layers() -> Result:
+    given: dict[str, Input] = {
+        "induction": _shipped("induction-headscope-2l"),
+        "eigen": _shipped("eigen-headscope-2l"),
+        "gating": _shipped("headscope-2l-induction"),
+    }
+    params = MeaningParams(**dict.fromkeys(given, "abc"))
+    info = given["induction"].model  # type: ignore[union-attr]
+    (piece,) = ANALYSES["meaning"].plan(params, info, given)  # type: ignore[call-arg]
+    arrays = ANALYSES["meaning"].compute(piece, params, Context(random_model(), None, inputs=given))
+    return ANALYSES["meaning"].assemble(params, info, None, {piece.key: arrays})
+
+
+def test_the_shipped_model_has_its_induction_circuit_named(two_layers: Result) -> None:
+    named = _names(two_layers)
+    assert named["0.3"].startswith("previous token")
+    assert named["1.5"] == named["1.2"] == "induction, copying"
+    looks = {head for head, name in named.items() if "induction" in name or "previous" in name}
+    assert looks == {"0.3", "1.2", "1.5"}
+
+
+def test_the_needed_heads_of_the_shipped_run_are_its_induction_heads(two_layers: Result) -> None:
+    keys = [each["key"] for each in two_layers.values["tests"]]
+    needed = [role for role, *_ in ROLES].index("any_needed")
+    assert two_layers.arrays["cross_count"][needed, keys.index("induction")] == 2

@@ -1,0 +1,103 @@
+"""A small result of meaning and the runs behind it, planted by hand.
+
+Two layers of four heads: 0.3 looks at the previous token, 1.0 does induction and copies, 1.1 rests on the
+first token yet carries the task, 1.2 writes against what it sees; the gating run needs 0.3 and 1.0 always.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from figures.results import model
+from headscope.analyses import ANALYSES
+from headscope.analyses.base import Context, Input, Result
+from headscope.analyses.meaning.schema import MeaningParams
+from micro.model import random_model
+
+INFO = model(2, 4, 2)
+
+
+def result(**params: Any) -> Result:
+    """All kinds of evidence but abstract rules."""
+    given: dict[str, Input] = {
+        "induction": induction(),
+        "eigen": eigen(),
+        "functions": functions(),
+        "gating": gating(),
+    }
+    return of(given, **{"draws": 500, **params})
+
+
+def of(given: dict[str, Input], **params: Any) -> Result:
+    """Meaning of these runs."""
+    asked = MeaningParams(**{**dict.fromkeys(given, "abc"), **params})
+    (piece,) = ANALYSES["meaning"].plan(asked, INFO, given)  # type: ignore[call-arg]
+    arrays = ANALYSES["meaning"].compute(piece, asked, Context(random_model(), None, inputs=given))
+    return ANALYSES["meaning"].assemble(asked, INFO, None, {piece.key: arrays})
+
+
+def run(analysis: str, params: dict[str, Any], arrays: dict[str, Any], **values: Any) -> Result:
+    task = values.pop("task", None)
+    typed = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
+    return Result(analysis, 1, params, INFO, task, (0, 1), typed, values)
+
+
+def at(value: float, *heads: tuple[int, int], otherwise: float = 0.05) -> Any:
+    """[layer, head], these heads at ``value``."""
+    grid = np.full((2, 4), otherwise)
+    for head in heads:
+        grid[head] = value
+    return grid
+
+
+def draws(grid: Any, spread: float = 0.01) -> Any:
+    """Two draws about a mean."""
+    return np.stack([grid - spread, grid + spread])
+
+
+def induction(**scores: Any) -> Result:
+    arrays = {
+        "induction": at(0.8, (1, 0)),
+        "previous": at(0.9, (0, 3)),
+        "duplicate": at(0.4, otherwise=0.02),
+        "sink": at(0.7, (1, 1)),
+    } | scores
+    return run("induction", {"length": 6, "copies": 2}, {name: draws(grid) for name, grid in arrays.items()})
+
+
+def eigen(positivity: Any = None) -> Result:
+    grid = at(0.9, (1, 0), otherwise=0.0) + at(-0.8, (1, 2), otherwise=0.0)
+    return run("eigen", {}, {"ov_positivity": grid if positivity is None else positivity})
+
+
+def functions() -> Result:
+    effect = np.stack([at(0.4, (1, 1), otherwise=0.0), at(0.0)])
+    return run(
+        "mediation-function-vectors",
+        {"sds": 3.0},
+        {"effect": effect, "error": 0.01 * np.ones_like(effect), "significant": effect > 0.2},
+        tasks=["pairs", "colours"],
+        titles=["Pairs", "colours"],
+        task={"name": "pairs", "title": "Pairs"},
+    )
+
+
+def rules() -> Result:
+    arrays = {}
+    for kind in ("abstraction", "induction", "retrieval"):
+        arrays |= {
+            kind: at(1.0, (0, 2)),
+            f"{kind}_error": at(0.1),
+            f"{kind}_significant": at(0.0, otherwise=0),
+        }
+    arrays["abstraction_significant"] = at(1.0, (0, 2), otherwise=0)
+    return run("mediation-abstract-rules", {"correction": "max", "alpha": 0.05}, arrays)
+
+
+def gating() -> Result:
+    """0.3 and 1.0 always needed, 0.1 harmful, 1.1 and 1.3 never matter, the others needed in one seed."""
+    minus = np.stack([at(0.9, (0, 3), (1, 0)), at(0.9, (0, 3), (1, 0), (0, 0), (0, 2), (1, 2))])
+    plus = np.stack([at(0.1, (0, 1), otherwise=0.95)] * 2)
+    return run("chg", {}, {"g_minus": minus, "g_plus": plus}, task={"name": "pairs", "title": "Pairs"})
