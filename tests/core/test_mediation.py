@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from core.plain_patching import Plain
-from headscope.core.mediation import Pair, answered, effects, mean_z, scores
+from headscope.core.mediation import answered, effects, mean_z, scores
 from headscope.core.model import HeadModel, load_model
 from headscope.core.patching import Patches, patched, read_z
 from headscope.core.resuming import LastToken, Suffix
@@ -19,6 +19,15 @@ from headscope.tasks.task import Example
 SOURCE = torch.Generator().manual_seed(0)
 IDS = [torch.randint(1, 300, (n,), generator=SOURCE).tolist() for n in (12, 17, 12)]
 EXAMPLES = [Example((*ids, 7, 8), (len(ids), len(ids) + 1)) for ids in IDS]
+
+
+@dataclass(frozen=True)
+class Pair:
+    base: tuple[int, ...]
+    other: tuple[int, ...]
+    base_answer: int
+    other_answer: int
+    expected: int
 
 
 @pytest.fixture(scope="module")

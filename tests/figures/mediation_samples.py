@@ -50,3 +50,30 @@ def function_vectors() -> Result:
             "notes": ["antonym: 4 shuffled prompts, where 5 were asked for."],
         },
     )
+
+
+def abstract_rules() -> Result:
+    """0.1 abstracts, 0.3 carries the rule, 1.2 retrieves."""
+    draw, arrays = np.random.default_rng(8), dict[str, np.ndarray]()
+    for name, head in (("abstraction", (0, 1)), ("induction", (0, 3)), ("retrieval", (1, 2))):
+        scores = draw.normal(0, 0.3, (9, 2, 4))
+        scores[:, head[0], head[1]] += 4
+        mean = scores.mean(0)
+        p = np.where(mean > 3, 1 / 512, 0.5)
+        arrays |= {
+            f"{name}_scores": scores.astype(np.float32),
+            name: mean.astype(np.float32),
+            f"{name}_error": (scores.std(0, ddof=1) / 3).astype(np.float32),
+            **{f"{name}_{kind}": p.astype(np.float32) for kind in ("p", "p_max", "p_holm")},
+            f"{name}_significant": (mean > 3).astype(np.uint8),
+        }
+    return Result(
+        analysis="mediation-abstract-rules",
+        schema_version=1,
+        params={"shots": 5, "pairs": 9, "candidates": 60, "correction": "max", "alpha": 0.05},
+        model=model(2, 4, 2),
+        task=None,
+        seeds=(0,),
+        arrays={**arrays, "rule_base_aba": np.ones(9, np.uint8), "items_base_aba": np.ones(9, np.uint8)},
+        values={"tried": {"rule": 31, "items": 12}, "kept": {"rule": 9, "items": 9}, "notes": []},
+    )

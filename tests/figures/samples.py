@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from figures import circuit_samples, mediation_samples, relative_samples
+from figures import circuit_samples, meaning_samples, mediation_samples, relative_samples
 from figures.results import model, result
 from headscope.analyses.base import Result
 from headscope.analyses.battery.tally import Tally
@@ -179,7 +179,10 @@ SAMPLES: Mapping[str, Callable[[], Result]] = {
     "sequential-ablation": sequential_ablation,
     "relatives": relative_samples.relatives,
     "agreement": relative_samples.agreement,
+    "probe": relative_samples.probe,
     "mediation-function-vectors": mediation_samples.function_vectors,
+    "mediation-abstract-rules": mediation_samples.abstract_rules,
+    "meaning": meaning_samples.result,
     "eigen": circuit_samples.eigen,
     "composition": circuit_samples.composition,
     "skip-trigrams": circuit_samples.skip_trigrams,

@@ -12,8 +12,11 @@ from headscope.analyses.chg.compute import CausalHeadGating
 from headscope.analyses.composition.compute import Composition
 from headscope.analyses.eigen.compute import Eigen
 from headscope.analyses.induction.compute import Induction
+from headscope.analyses.meaning.compute import Meaning
+from headscope.analyses.mediation_abstract_rules.compute import AbstractRules
 from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
 from headscope.analyses.paths.compute import Paths
+from headscope.analyses.probe.compute import Probe
 from headscope.analyses.relatives.compute import Relatives
 from headscope.analyses.residual.compute import Residual
 from headscope.analyses.sequential_ablation.compute import SequentialAblation
@@ -28,11 +31,14 @@ ANALYSES: dict[str, Analysis[Any]] = {
     "sufficiency": Sufficiency(),
     "sequential-ablation": SequentialAblation(),
     "relatives": Relatives(),
+    "probe": Probe(),
     "agreement": Agreement(),
     "mediation-function-vectors": FunctionVectors(),
+    "mediation-abstract-rules": AbstractRules(),
     "eigen": Eigen(),
     "composition": Composition(),
     "skip-trigrams": SkipTrigrams(),
     "paths": Paths(),
     "residual": Residual(),
+    "meaning": Meaning(),
 }

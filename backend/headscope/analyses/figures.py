@@ -19,8 +19,11 @@ from headscope.analyses.columns import Table
 from headscope.analyses.composition import figures as composition
 from headscope.analyses.eigen import figures as eigen
 from headscope.analyses.induction import figures as induction
+from headscope.analyses.meaning import figures as meaning
+from headscope.analyses.mediation_abstract_rules import figures as abstract_rules
 from headscope.analyses.mediation_function_vectors import figures as function_vectors
 from headscope.analyses.paths import figures as paths
+from headscope.analyses.probe import figures as probe
 from headscope.analyses.relatives import figures as relatives
 from headscope.analyses.residual import figures as residual
 from headscope.analyses.sequential_ablation import figures as sequential_ablation
@@ -40,13 +43,16 @@ FIGURES: Mapping[str, Mapping[str, Draw]] = {
     "sufficiency": sufficiency.FIGURES,
     "sequential-ablation": sequential_ablation.FIGURES,
     "relatives": relatives.FIGURES,
+    "probe": probe.FIGURES,
     "agreement": agreement.FIGURES,
     "mediation-function-vectors": function_vectors.FIGURES,
+    "mediation-abstract-rules": abstract_rules.FIGURES,
     "eigen": eigen.FIGURES,
     "composition": composition.FIGURES,
     "skip-trigrams": skip_trigrams.FIGURES,
     "paths": paths.FIGURES,
     "residual": residual.FIGURES,
+    "meaning": meaning.FIGURES,
 }
 TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
     "chg": chg.TABLES,
@@ -56,13 +62,16 @@ TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
     "sufficiency": sufficiency.TABLES,
     "sequential-ablation": sequential_ablation.TABLES,
     "relatives": relatives.TABLES,
+    "probe": probe.TABLES,
     "agreement": agreement.TABLES,
     "mediation-function-vectors": function_vectors.TABLES,
+    "mediation-abstract-rules": abstract_rules.TABLES,
     "eigen": eigen.TABLES,
     "composition": composition.TABLES,
     "skip-trigrams": skip_trigrams.TABLES,
     "paths": paths.TABLES,
     "residual": residual.TABLES,
+    "meaning": meaning.TABLES,
 }
 
 WHOLE: Mapping[str, str] = {"agreement": "facilitation", "chg": "roles", "induction": "heads", "battery": "heads"}

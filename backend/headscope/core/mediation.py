@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -87,27 +88,36 @@ def effects(
     return Effects(float(before[0]), bool(before[1]), rise)
 
 
-@dataclass(frozen=True)
-class Pair:
-    """A base context and another of the same length, what each asks for, and y* of a patch from one to the
-    other.
+@runtime_checkable
+class Pair(Protocol):
+    """A base context and another of the same length, what each asks for, and what the other one is expected
+    to ask for once a head carries what it does in the base: y* of the module.
     """
 
-    base: tuple[int, ...]
-    other: tuple[int, ...]
-    base_answer: int
-    other_answer: int
-    expected: int
+    @property
+    def base(self) -> Sequence[int]: ...  # noqa: D102
+
+    @property
+    def other(self) -> Sequence[int]: ...  # noqa: D102
+
+    @property
+    def base_answer(self) -> int: ...  # noqa: D102
+
+    @property
+    def other_answer(self) -> int: ...  # noqa: D102
+
+    @property
+    def expected(self) -> int: ...  # noqa: D102
 
 
 def answered(model: HeadModel, pair: Pair) -> bool:
     """Whether the right token is on top in both contexts."""
     check_alike(pair)
-    tokens = torch.tensor([pair.base, pair.other], device=model.device)
+    tokens = torch.tensor([list(pair.base), list(pair.other)], device=model.device)
     last = torch.tensor([[0, len(pair.base) - 1], [1, len(pair.other) - 1]])
     with torch.no_grad():
         top = model.logits_at(tokens, last).argmax(-1).tolist()
-    return top == [pair.base_answer, pair.other_answer]
+    return bool(top == [pair.base_answer, pair.other_answer])
 
 
 def scores(
@@ -116,7 +126,7 @@ def scores(
     """Each head's score, in logits, with z of the base context at these positions of the other one."""
     check_alike(pair)
     where = torch.tensor([[0, position] for position in positions])
-    base, _ = read_z(model, torch.tensor([pair.base], device=model.device), where)
+    base, _ = read_z(model, torch.tensor([list(pair.base)], device=model.device), where)
     z = base.permute(1, 2, 0, 3).flatten(0, 1)
     patches = Patches(every_head(model), tuple(positions), z)
 
