@@ -96,3 +96,36 @@ def agreement() -> Result:
             "notes": [],
         },
     )
+
+
+def probe() -> Result:
+    """1.2 holds the label."""
+    draw = np.random.default_rng(9)
+    accuracy = draw.uniform(0.45, 0.55, (2, 4))
+    accuracy[1, 2] = 0.95
+    control = draw.uniform(0.45, 0.55, (2, 2, 4))
+    significant = np.zeros((2, 4), np.uint8)
+    significant[1, 2] = 1
+    arrays = {"accuracy": accuracy, "control": control, "selectivity": accuracy - control.mean(axis=0)}
+    return Result(
+        analysis="probe",
+        schema_version=1,
+        params={"n_train": 60, "n_test": 40, "controls": 2},
+        model=model(2, 4, 2),
+        task=TASK,
+        seeds=(0, 1),
+        arrays={
+            **{name: array.astype(np.float32) for name, array in arrays.items()},
+            "p": np.where(significant, 1e-6, 1).astype(np.float32),
+            "significant": significant,
+        },
+        values={
+            "labels": ["is", "are"],
+            "train_rows": [30, 30],
+            "test_rows": [21, 19],
+            "chance": 0.525,
+            "n_train": 60,
+            "n_test": 40,
+            "notes": [],
+        },
+    )

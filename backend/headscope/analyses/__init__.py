@@ -11,6 +11,7 @@ from headscope.analyses.cchg.compute import ContrastiveGating
 from headscope.analyses.chg.compute import CausalHeadGating
 from headscope.analyses.composition.compute import Composition
 from headscope.analyses.eigen.compute import Eigen
+from headscope.analyses.evaluation.compute import Evaluation
 from headscope.analyses.induction.compute import Induction
 from headscope.analyses.meaning.compute import Meaning
 from headscope.analyses.mediation_abstract_rules.compute import AbstractRules
@@ -26,6 +27,7 @@ from headscope.analyses.sufficiency.compute import Sufficiency
 ANALYSES: dict[str, Analysis[Any]] = {
     "chg": CausalHeadGating(),
     "cchg": ContrastiveGating(),
+    "evaluation": Evaluation(),
     "induction": Induction(),
     "battery": Battery(),
     "sufficiency": Sufficiency(),

@@ -18,6 +18,7 @@ from headscope.analyses.chg import figures as chg
 from headscope.analyses.columns import Table
 from headscope.analyses.composition import figures as composition
 from headscope.analyses.eigen import figures as eigen
+from headscope.analyses.evaluation import figures as evaluation
 from headscope.analyses.induction import figures as induction
 from headscope.analyses.meaning import figures as meaning
 from headscope.analyses.mediation_abstract_rules import figures as abstract_rules
@@ -38,6 +39,7 @@ Draw = Callable[[Result, View], Figure]
 FIGURES: Mapping[str, Mapping[str, Draw]] = {
     "chg": chg.FIGURES,
     "cchg": cchg.FIGURES,
+    "evaluation": evaluation.FIGURES,
     "induction": induction.FIGURES,
     "battery": battery.FIGURES,
     "sufficiency": sufficiency.FIGURES,
@@ -57,6 +59,7 @@ FIGURES: Mapping[str, Mapping[str, Draw]] = {
 TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
     "chg": chg.TABLES,
     "cchg": cchg.TABLES,
+    "evaluation": evaluation.TABLES,
     "induction": induction.TABLES,
     "battery": battery.TABLES,
     "sufficiency": sufficiency.TABLES,
