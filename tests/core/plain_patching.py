@@ -5,15 +5,36 @@ No suffix, no kept keys, no rows: a hook by hand before one layer's W_O.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from headscope.core.bridge import BridgedModel
-from headscope.core.model import load_model
+from headscope.core.model import ModelInfo, load_model
+
+
+@contextmanager
+def put_at(
+    writer: nn.Module, info: ModelInfo, head: int, positions: Sequence[int], z: Tensor
+) -> Iterator[None]:
+    """One head's z [pos, d_head] at these positions of the passes within, all rows alike."""
+
+    def put(_: Any, args: Any) -> Any:
+        changed = args[0].clone()
+        heads = changed.view(*changed.shape[:2], info.n_heads, info.d_head)
+        for position, value in zip(positions, z, strict=True):
+            heads[:, position, head] = value
+        return (changed,)
+
+    hook = writer.register_forward_pre_hook(put)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 class Plain:
@@ -46,19 +67,8 @@ class Plain:
         self, ids: Sequence[int], layer: int, head: int, positions: Sequence[int], z: Tensor
     ) -> Tensor:
         """The last token's logits with z [pos, d_head] of one head at these positions."""
-
-        def put(_: Any, args: Any) -> Any:
-            changed = args[0].clone()
-            heads = changed.view(*changed.shape[:2], self.info.n_heads, self.info.d_head)
-            for position, value in zip(positions, z, strict=True):
-                heads[0, position, head] = value
-            return (changed,)
-
-        hook = self.writers[layer].register_forward_pre_hook(put)
-        try:
+        with put_at(self.writers[layer], self.info, head, positions, z):
             return self.logits(ids)[-1]
-        finally:
-            hook.remove()
 
     def heads(self) -> list[tuple[int, int]]:
         """All of them."""
