@@ -20,7 +20,8 @@ from headscope.figures.theme import CLEAR, Figure, Palette
 _LEGEND = 22
 """Pixels of a row of the legend."""
 
-_IN_A_ROW = 4
+_ENTRY = 130
+"""Pixels that an entry of the legend takes, at least."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,10 @@ def kinds(
     }
     there = [i for i in range(steps) if known[i].tone != CLEAR and (codes == i).any()]
     figure["data"] += [_letters(codes, several, known, colours, figure), *(_legend(known[i]) for i in there)]
-    rows = -(-len(there) // _IN_A_ROW)
     layout = figure["layout"]
+    # As wide as the grid may be on a small screen: what doesn't fit a row goes above it.
+    in_a_row = min(3, layout["meta"]["max_width"] // _ENTRY)
+    rows = -(-len(there) // in_a_row)
     layout["margin"] |= {"r": 16, "t": layout["margin"]["t"] + rows * _LEGEND}
     layout["height"] += rows * _LEGEND
     layout["showlegend"] = bool(there)

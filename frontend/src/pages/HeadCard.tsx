@@ -5,6 +5,7 @@ import { HeadTitle } from "../parts/HeadTitle";
 import { type Gates, type HeadSummary, mainRole, ROLE_NAMES, ROLE_TERMS, summarise } from "../plot/roles";
 import type { Head, View } from "../url/view";
 import { HeadLinks } from "./HeadLinks";
+import { HeadNames } from "./HeadNames";
 
 interface HeadCardProps {
   ref: Ref<HTMLElement>;
@@ -49,6 +50,7 @@ export function HeadCard({ ref, gates, run, view, onSelect, onView, links }: Hea
               {view.passport ? "Close passport" : "Open passport"}
             </button>
           </div>
+          {links && <HeadNames run={run} head={head} />}
           {links && <HeadLinks model={run.model} head={head} />}
         </>
       )}

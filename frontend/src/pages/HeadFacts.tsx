@@ -7,6 +7,7 @@ import { isGrid } from "../plot/heads";
 import type { Selection } from "../plot/Picture";
 import type { Head } from "../url/view";
 import { HeadLinks } from "./HeadLinks";
+import { HeadNames } from "./HeadNames";
 import { useRunFigure } from "./runFigure";
 import { StrongestPrompts } from "./StrongestPrompts";
 
@@ -45,6 +46,7 @@ export function HeadFacts({ run, figures, following, share, selection }: HeadFac
               <HeadRow key={name} run={run} figure={name} share={share} head={head} />
             ))}
           </dl>
+          {share === null && <HeadNames run={run} head={head} />}
           {share === null && <StrongestPrompts run={run} figures={figures} head={head} />}
           {following && <p className="muted small">Pictures of one head show this one.</p>}
           {share === null && <HeadLinks model={run.model} head={head} />}

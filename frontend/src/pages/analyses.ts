@@ -30,14 +30,20 @@ export function newRunLike(run: Run, analysis: Analysis | undefined): Place {
   const fields = fieldsOf(analysis.params_schema, analysis.presets).flat();
   const base = presetValues(fields, analysis.presets[run.preset ?? ""] ?? {});
   const known = Object.fromEntries(fields.map(({ name }) => [name, run.params[name] ?? null])) as Values;
-  const changed = Object.entries(overrides(known, base)).filter(([, value]) => value !== null);
+  // A run to which seeds are added must have the same settings: others start from nothing.
+  const changed = Object.entries(overrides(known, base)).filter(
+    ([name, value]) => value !== null && name !== "adds_to",
+  );
   return { ...place, params: Object.fromEntries(changed.map(([name, value]) => [name, textOf(value)])) };
 }
 
-/** Which analysis the run must be of that a parameter names: the one of that name, else the gates of a task. */
-export function wantedAnalysis(name: string, analyses: readonly Analysis[]): string {
+/** Which analysis the run must be of that a parameter names: what it says, the one of that name, else gating. */
+export function wantedAnalysis(name: string, analyses: readonly Analysis[], of?: Analysis): string {
+  const properties = (of?.params_schema.properties ?? {}) as Record<string, { analysis?: string }>;
   return (
-    analyses.find((analysis) => name === analysis.name || name === `${analysis.name}_run`)?.name ?? "chg"
+    properties[name]?.analysis ??
+    analyses.find((analysis) => name === analysis.name || name === `${analysis.name}_run`)?.name ??
+    "chg"
   );
 }
 

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { Figure } from "../api/types";
-import { measured } from "../format/numbers";
+import { measured, NOTHING } from "../format/numbers";
 import type { Head } from "../url/view";
 import { gridMeta, rounded } from "./grid";
 import { cellValues, headOf } from "./heads";
@@ -17,7 +17,7 @@ interface HeadMapProps {
   onFigure: (figure: Figure) => void;
 }
 
-/** A grid of heads with a number each: click or arrow keys select, hover tells the number. */
+/** A grid of heads with a number or a word each: click or arrow keys select, hover tells it. */
 export function HeadMap({ figure, label, head, onSelect, onFigure }: HeadMapProps) {
   const box = useRef<HTMLDivElement>(null);
   const laid = useLaid(figure, false, useWidth(box));
@@ -42,7 +42,10 @@ export function HeadMap({ figure, label, head, onSelect, onFigure }: HeadMapProp
     else return;
     event.preventDefault();
   };
-  const value = (of: Head) => measured(values[of.layer]?.[of.head]);
+  const value = (of: Head) => {
+    const number = values[of.layer]?.[of.head];
+    return meta.words ? (meta.words[number ?? -1] ?? NOTHING) : measured(number);
+  };
   return (
     <div
       ref={box}

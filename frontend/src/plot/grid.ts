@@ -22,6 +22,8 @@ export interface GridMeta {
   head_y: number[];
   gap: [number, number];
   max_width: number;
+  /** What each value of a cell means, where values are kinds and not numbers. */
+  words?: string[];
 }
 
 export function gridMeta(figure: Figure): GridMeta {

@@ -103,7 +103,7 @@ export function NewRunForm({ place, analysis, analyses, models, tasks }: NewRunF
     if (kind === "gates") return <GatesPicker {...props} />;
     if (kind === "task") return <TaskPicker {...input} tasks={tasks} />;
     if (kind === "tasks") return <TasksPicker {...input} tasks={tasks} />;
-    const wanted = analyses.find(({ name }) => name === wantedAnalysis(input.field.name, analyses));
+    const wanted = analyses.find(({ name }) => name === wantedAnalysis(input.field.name, analyses, analysis));
     return wanted && <RunPicker {...props} analysis={wanted} />;
   };
 
