@@ -20,11 +20,13 @@ import type { Place } from "./url/view";
 // The form library is needed on one page only.
 const NewRunPage = lazy(() => import("./pages/new/NewRunPage"));
 const CircuitsPage = lazy(() => import("./pages/circuits/CircuitsPage"));
+const ComparePage = lazy(() => import("./pages/compare/ComparePage"));
 const LabPage = lazy(() => import("./pages/LabPage"));
 
 const TITLES: Partial<Record<Place["page"], string>> = {
   lab: "Prompt lab",
   circuits: "Circuits",
+  compare: "Compare",
   new: "New run",
   runs: "Runs",
   tasks: "Tasks",
@@ -41,6 +43,8 @@ function Page({ place }: { place: Place }) {
       return <LabPage place={place} />;
     case "circuits":
       return <CircuitsPage place={place} />;
+    case "compare":
+      return <ComparePage place={place} />;
     case "run":
       return <RunPage key={place.id} place={place} />;
     case "shared":

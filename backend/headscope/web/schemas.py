@@ -242,7 +242,7 @@ class RunsOut(Schema):
 class ShareIn(Schema):
     """Runs, or a lab view."""
 
-    run_ids: list[RunId] = Field(default_factory=list, max_length=8)
+    run_ids: list[RunId] = Field(default_factory=list, max_length=24)
     lab: LabShareIn | None = Field(
         default=None, description="A view of the prompt lab, of which the share keeps a copy."
     )

@@ -24,13 +24,16 @@ import type {
 
 export const BASE = "/api/v1";
 
-type Query = Record<string, string | number | boolean | null | undefined>;
+type Scalar = string | number | boolean | null | undefined;
+export type Query = Record<string, Scalar | readonly string[]>;
 
-/** An address of the API; parameters without a value are left out. */
+/** An address of the API; parameters without a value are left out, those with several are repeated. */
 export function address(path: string, query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== null && one !== "") search.append(name, String(one));
+    }
   }
   const text = search.toString();
   return `${BASE}/${path}${text ? `?${text}` : ""}`;
@@ -112,6 +115,10 @@ export const api = {
     get<Figure>(`runs/${part(id)}/figures/${part(name)}`, query, signal),
   table: (id: string, name: string, query: Query = {}, signal?: AbortSignal) =>
     get<Table>(`runs/${part(id)}/tables/${part(name)}`, query, signal),
+  comparison: (name: string, query: Query, signal?: AbortSignal) =>
+    get<Figure>(`comparisons/${part(name)}`, query, signal),
+  comparisonTable: (name: string, query: Query, signal?: AbortSignal) =>
+    get<Table>(`comparisons/${part(name)}/table`, query, signal),
   shares: (signal?: AbortSignal) => get<Share[]>("shares", {}, signal),
   share: (token: string, signal?: AbortSignal) => get<Shared>(`shares/${part(token)}`, {}, signal),
   addShare: (request: ShareRequest) => post<Share>("shares", request),
@@ -126,4 +133,8 @@ export function eventsAddress(run: string, share: string | null): string {
 
 export function exportAddress(run: string, query: Query): string {
   return address(`runs/${part(run)}/export`, query);
+}
+
+export function comparisonExport(name: string, query: Query): string {
+  return address(`comparisons/${part(name)}/export`, query);
 }

@@ -74,6 +74,16 @@ export function useResource<T>(
   return { data, error, loading: key !== null && data === undefined && error === undefined, reload };
 }
 
+/** The resource, but while another answer about the same `what` is on its way, the last one stays. */
+export function useLasting<T>(resource: Resource<T>, what: string): Resource<T> {
+  const last = useRef<{ what: string; data: T }>(undefined);
+  useEffect(() => {
+    if (resource.data !== undefined) last.current = { what, data: resource.data };
+  }, [resource.data, what]);
+  if (resource.data !== undefined || resource.error || last.current?.what !== what) return resource;
+  return { ...resource, data: last.current.data, loading: false };
+}
+
 /** Ask again every `ms` while `active`, except while the page is hidden. */
 export function useInterval(action: () => void, ms: number, active: boolean): void {
   const ref = useRef(action);

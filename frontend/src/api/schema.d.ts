@@ -239,7 +239,8 @@ export interface paths {
         /**
          * Gates that a finished run gives, to try on a prompt
          * @description Of causal head gating: G+, G−, only the needed heads, without the harmful ones, always needed, those
-         *     that suffice where a sufficiency run of it has found some, random.
+         *     that suffice where a sufficiency run of it has found some, random. Of sufficiency: the sufficient heads.
+         *     Of contrastive gating: each fit's gates, as they are and rounded.
          *
          *     409 for a run without a result and for one of another analysis; 404 for a seed that it doesn't have.
          */
@@ -736,6 +737,28 @@ export interface paths {
          *     422 for gates of another shape or outside [0, 1], telling which; 404 for an unknown model.
          */
         post: operations["keep_gates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gates/of-run/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep gates that a finished run gives
+         * @description One of those that `GET /runs/{run_id}/gates` lists, kept under its own id; 200 where it is kept already.
+         *
+         *     404 for gates or a seed that the run doesn't give, 409 for a run without a result or without gates.
+         */
+        post: operations["keep_gates_of_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6556,6 +6579,62 @@ export interface operations {
                 "application/json": components["schemas"]["GateVectorIn"];
             };
         };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateVectorOut"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateVectorOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keep_gates_of_run: {
+        parameters: {
+            query?: {
+                /** @description Which of its gates; may be unset where it gives one alone. */
+                preset?: string | null;
+                /** @description A seed of the run, or the mean over seeds. */
+                seed?: string;
+                /** @description A head has a role at this score or above. */
+                threshold?: number;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description OK */
             200: {

@@ -1,5 +1,6 @@
 import type { Model, Run } from "../api/types";
 import { percent, plural, share } from "../format/numbers";
+import { DEFAULT_COMPARE } from "../url/compare";
 import { Link } from "../url/navigation";
 import type { View } from "../url/view";
 import { mapOf, type Pair } from "./atlas";
@@ -24,7 +25,14 @@ export function Maps({ runs, models, current, view }: MapsProps) {
   if (pairs.length === 0) return null;
   return (
     <section className="maps" aria-label="All maps">
-      <h2>All maps</h2>
+      <div className="section-head">
+        <h2>All maps</h2>
+        {pairs.length > 1 && (
+          <Link className="button" to={{ page: "compare", ...DEFAULT_COMPARE }}>
+            Compare them
+          </Link>
+        )}
+      </div>
       <ul className="map-list">
         {pairs.map((pair) => {
           const run = mapOf(pair, runs);

@@ -25,23 +25,7 @@ export function ViewControls({ view, onView, onThreshold, undecided }: ViewContr
         value={view.mode}
         onChange={(mode) => onView({ ...view, mode })}
       />
-      <label
-        className="slider"
-        title="A head has a role where its score is at least this. Nothing is fitted again."
-      >
-        <span>
-          role at ≥ <output>{view.threshold.toFixed(2)}</output>
-        </span>
-        <input
-          type="range"
-          min={0.05}
-          max={1}
-          step={0.01}
-          value={view.threshold}
-          aria-label="Threshold of a role"
-          onChange={(event) => onThreshold(Number(event.target.value))}
-        />
-      </label>
+      <ThresholdSlider threshold={view.threshold} onThreshold={onThreshold} />
       <ul className="legend" aria-label="Colours">
         {[1, 2, 3, 4, ...(undecided ? [0] : [])].map((code) => (
           <li key={code} title={ROLE_TERMS[code]}>
@@ -51,5 +35,32 @@ export function ViewControls({ view, onView, onThreshold, undecided }: ViewContr
         ))}
       </ul>
     </div>
+  );
+}
+
+interface ThresholdSliderProps {
+  threshold: number;
+  onThreshold: (threshold: number) => void;
+}
+
+export function ThresholdSlider({ threshold, onThreshold }: ThresholdSliderProps) {
+  return (
+    <label
+      className="slider"
+      title="A head has a role where its score is at least this. Nothing is fitted again."
+    >
+      <span>
+        role at ≥ <output>{threshold.toFixed(2)}</output>
+      </span>
+      <input
+        type="range"
+        min={0.05}
+        max={1}
+        step={0.01}
+        value={threshold}
+        aria-label="Threshold of a role"
+        onChange={(event) => onThreshold(Number(event.target.value))}
+      />
+    </label>
   );
 }

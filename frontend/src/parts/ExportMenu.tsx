@@ -1,15 +1,18 @@
-import { exportAddress } from "../api/client";
+import { comparisonExport, exportAddress } from "../api/client";
 import { Menu, MenuItem } from "./Menu";
-import type { LabSubject, RunSubject, Subject } from "./subject";
+import type { CompareSubject, LabSubject, RunSubject, Subject } from "./subject";
 import { useTheme } from "./theme";
 
 /** What a page shows, as files. */
 export function ExportMenu({ subject, quiet = false }: { subject: Subject; quiet?: boolean }) {
-  return subject.kind === "run" ? (
-    <RunFiles subject={subject} quiet={quiet} />
-  ) : (
-    <LabFiles subject={subject} />
-  );
+  switch (subject.kind) {
+    case "run":
+      return <RunFiles subject={subject} quiet={quiet} />;
+    case "lab":
+      return <LabFiles subject={subject} />;
+    case "compare":
+      return <ComparisonFiles subject={subject} />;
+  }
 }
 
 function LabFiles({ subject }: { subject: LabSubject }) {
@@ -20,6 +23,21 @@ function LabFiles({ subject }: { subject: LabSubject }) {
           {title}
         </MenuItem>
       ))}
+    </Menu>
+  );
+}
+
+/** The comparison: the page by itself, and its table. */
+function ComparisonFiles({ subject }: { subject: CompareSubject }) {
+  const { theme } = useTheme();
+  const { view, runs: _, ...look } = subject.look;
+  const address = (format: string) =>
+    comparisonExport(view, { format, run: subject.runs, share: subject.share, theme, ...look });
+  return (
+    <Menu label="Export" title="Export this comparison">
+      <MenuItem href={address("html")}>This view, one HTML file</MenuItem>
+      <MenuItem href={address("csv")}>Its table, CSV</MenuItem>
+      <MenuItem href={address("json")}>Table and runs, JSON</MenuItem>
     </Menu>
   );
 }

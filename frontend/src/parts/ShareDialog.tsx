@@ -4,6 +4,7 @@ import { type ApiError, asApiError } from "../api/errors";
 import { useResource } from "../api/resource";
 import type { Share, ShareRequest } from "../api/types";
 import { moment } from "../format/numbers";
+import { lookParameters } from "../url/compare";
 import { viewParameters } from "../url/view";
 import { CopyButton } from "./CopyButton";
 import { Dialog } from "./Dialog";
@@ -43,17 +44,26 @@ const EXPIRY: [string, number | null][] = [
   ["in a year", 365],
 ];
 
+const LINKS: Record<Subject["kind"], string> = {
+  lab: "Links to views of the lab",
+  run: "Links to this run",
+  compare: "Links to comparisons of these runs",
+};
+
 /** What is kept under the link. */
 function asked(subject: Subject): ShareRequest {
   if (subject.kind === "lab") return { lab: subject.lab, view: subject.view, path: "/lab" };
+  if (subject.kind === "compare")
+    return { run_ids: [...subject.runs], view: lookParameters(subject.look), path: "/compare" };
   return { run_ids: [subject.run.id], view: viewParameters(subject.view), path: subject.path };
 }
 
-/** Links made before to the same run, or to views of the lab. */
+/** Links made before to the same run, to comparisons of the same runs, or to views of the lab. */
 function isOf(subject: Subject, share: Share): boolean {
-  return subject.kind === "lab"
-    ? share.run_ids.length === 0 && share.path === "/lab"
-    : share.run_ids.includes(subject.run.id);
+  if (subject.kind === "lab") return share.run_ids.length === 0 && share.path === "/lab";
+  if (subject.kind === "compare")
+    return share.path === "/compare" && subject.runs.every((run) => share.run_ids.includes(run));
+  return share.run_ids.includes(subject.run.id);
 }
 
 function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => void }) {
@@ -94,8 +104,9 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
         </>
       ) : (
         <p className="muted">
-          The link opens this result with the view as it is now: threshold, mode and selected head. The result
-          behind it never changes.
+          {subject.kind === "compare"
+            ? "The link opens this comparison as it is now, and lets its reader see each of its runs. The results behind it never change."
+            : "The link opens this result with the view as it is now: threshold, mode and selected head. The result behind it never changes."}
         </p>
       )}
       <form className="share-form" onSubmit={create}>
@@ -147,12 +158,7 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
         </p>
       )}
       {mine.length > 0 && (
-        <Existing
-          title={subject.kind === "lab" ? "Links to views of the lab" : "Links to this run"}
-          shares={mine}
-          reload={existing.reload}
-          onError={setError}
-        />
+        <Existing title={LINKS[subject.kind]} shares={mine} reload={existing.reload} onError={setError} />
       )}
     </Dialog>
   );

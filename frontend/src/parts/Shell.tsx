@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { api } from "../api/client";
 import { useConnection } from "../api/connection";
 import { useInterval } from "../api/resource";
+import { DEFAULT_COMPARE } from "../url/compare";
 import { DEFAULT_LAB } from "../url/lab";
 import { Link, usePlace } from "../url/navigation";
 import { DEFAULT_CIRCUITS, DEFAULT_VIEW, type Place } from "../url/view";
@@ -20,6 +21,7 @@ const PAGES: { text: string; to: Place; pages: Place["page"][] }[] = [
     to: { page: "circuits", model: null, circuits: DEFAULT_CIRCUITS },
     pages: ["circuits"],
   },
+  { text: "Compare", to: { page: "compare", ...DEFAULT_COMPARE }, pages: ["compare"] },
   {
     text: "Runs",
     to: { page: "runs", model: null, task: null, analysis: null, status: null },
@@ -67,7 +69,7 @@ export function Shell({ children }: { children: ReactNode }) {
 }
 
 function complete(subject: Subject): boolean {
-  return subject.kind === "lab" || subject.run.status === "done";
+  return subject.kind !== "run" || subject.run.status === "done" || subject.run.partial;
 }
 
 /** What came through a link is passed on by that link. */

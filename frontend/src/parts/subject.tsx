@@ -1,6 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
 import type { LabShareRequest } from "../api/labTypes";
 import type { Run } from "../api/types";
+import type { CompareView } from "../url/compare";
 import type { View } from "../url/view";
 
 /** A run, as it is looked at. */
@@ -25,8 +26,17 @@ export interface LabSubject {
   files: readonly { title: string; save: () => void }[];
 }
 
+/** Several runs side by side, and how they are looked at. */
+export interface CompareSubject {
+  kind: "compare";
+  runs: readonly string[];
+  look: CompareView;
+  /** The share through which a guest reads. */
+  share: string | null;
+}
+
 /** What the header's Export and Share are about. */
-export type Subject = RunSubject | LabSubject;
+export type Subject = RunSubject | LabSubject | CompareSubject;
 
 const Read = createContext<Subject | null>(null);
 const Write = createContext<(subject: Subject | null) => void>(() => {});

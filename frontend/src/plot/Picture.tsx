@@ -1,5 +1,4 @@
 import { type ReactNode, useId, useMemo, useRef, useState } from "react";
-import { exportAddress } from "../api/client";
 import type { Resource } from "../api/resource";
 import type { Figure } from "../api/types";
 import { Menu, MenuItem } from "../parts/Menu";
@@ -11,15 +10,8 @@ import { headOf, isGrid, ringed } from "./heads";
 import { Plot, useWidth } from "./Plot";
 import { colour, painted, usePaints } from "./paint";
 import { loadPlotly } from "./plotly";
+import { numbersAddress, type PictureSource, savedAs } from "./source";
 import { TableTwin } from "./TableTwin";
-
-/** Where a picture's numbers can be had, and under which name it is saved. */
-export interface PictureSource {
-  run: string;
-  figure: string;
-  share: string | null;
-  view: { threshold: number; mode: string; head?: string | undefined };
-}
 
 /** Save a drawing as it is on the page, but without the selection. */
 async function saveImage(figure: Figure, format: "png" | "svg", filename: string): Promise<void> {
@@ -40,9 +32,8 @@ interface PictureToolsProps {
 
 /** The switch to the table twin, and the downloads. */
 export function PictureTools({ asTable, setAsTable, figure, source, children }: PictureToolsProps) {
-  const name = `headscope-${source.run.slice(0, 8)}-${source.figure}`;
-  const address = (format: string) =>
-    exportAddress(source.run, { format, figure: source.figure, share: source.share, ...source.view });
+  const name = savedAs(source);
+  const address = (format: string) => numbersAddress(source, format);
   return (
     <div className="picture-tools">
       {children}

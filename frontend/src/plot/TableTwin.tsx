@@ -1,8 +1,7 @@
-import { api } from "../api/client";
 import { useResource } from "../api/resource";
 import { count, measured } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
-import type { PictureSource } from "./Picture";
+import { type PictureSource, tableKey, tableOf } from "./source";
 
 function shown(value: unknown): string {
   if (typeof value === "number") return Number.isInteger(value) ? count(value) : measured(value);
@@ -12,11 +11,7 @@ function shown(value: unknown): string {
 
 /** A picture's twin: the same content as numbers. */
 export function TableTwin({ source, caption }: { source: PictureSource; caption: string }) {
-  const { run, figure, share, view } = source;
-  const key = `table ${run} ${figure} ${JSON.stringify(view)}`;
-  const table = useResource(key, (signal) => api.table(run, figure, { share, ...view }, signal), {
-    fixed: true,
-  });
+  const table = useResource(tableKey(source), (signal) => tableOf(source, signal), { fixed: true });
   if (table.error) return <ProblemNote error={table.error} retry={table.reload} />;
   if (!table.data)
     return <div className="skeleton list-skeleton" role="status" aria-label="Loading the table" />;

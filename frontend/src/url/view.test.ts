@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { COMPARISONS } from "./compare";
 import {
   COMPOSITIONS,
   DEFAULT_VIEW,
@@ -71,6 +72,16 @@ const places: fc.Arbitrary<Place> = fc.oneof(
         ),
       })
       .map((view) => ({ ...view, tab: view.head === null ? ("heads" as const) : view.tab })),
+  }),
+  fc.record({
+    page: fc.constant("compare" as const),
+    runs: fc.option(fc.uniqueArray(fc.stringMatching(/^[0-9a-f]{8}$/), { maxLength: 5 })),
+    view: fc.constantFrom(...COMPARISONS),
+    threshold: fc.integer({ min: 1, max: 100 }).map((n) => n / 100),
+    mode: fc.constantFrom(...MODES),
+    score: fc.constantFrom(...SCORES),
+    published: fc.boolean(),
+    common: fc.boolean(),
   }),
   fc.record({ page: fc.constant("tasks" as const) }),
   fc.record({

@@ -1,5 +1,6 @@
 // What the address bar holds. Everything that decides what a page shows is here and nowhere else:
 // reload, the back button and a pasted link give the same view.
+import { type CompareView, compareParameters, parseCompare } from "./compare";
 import { type Head, headName, parseHead } from "./heads";
 import { type LabView, labParameters, parseLab } from "./lab";
 
@@ -88,6 +89,7 @@ export type Place =
       analysis: string | null;
       status: string | null;
     }
+  | ({ page: "compare" } & CompareView)
   | { page: "circuits"; model: string | null; circuits: CircuitsView }
   | { page: "tasks" }
   | { page: "task"; name: string; model: string | null; split: "train" | "test" }
@@ -212,6 +214,8 @@ export function parsePlace(address: string): Place {
             analysis: text("analysis"),
             status: text("status"),
           };
+        case "compare":
+          return { page: "compare", ...parseCompare(search) };
         case "circuits":
           return { page: "circuits", model: text("model"), circuits: parseCircuits(search) };
         case "tasks":
@@ -282,6 +286,9 @@ export function formatPlace(place: Place): string {
         analysis: place.analysis,
         status: place.status,
       });
+    case "compare":
+      // Ids are letters and digits: the commas between them need no escape.
+      return withSearch("/compare", compareParameters(place)).replaceAll("%2C", ",");
     case "circuits":
       return withSearch("/circuits", { model: place.model, ...circuitsParameters(place.circuits) });
     case "tasks":

@@ -1,0 +1,142 @@
+import { useMemo } from "react";
+import { api } from "../../api/client";
+import { useLasting, useResource } from "../../api/resource";
+import type { Figure, Run } from "../../api/types";
+import { ProblemNote } from "../../parts/ProblemNote";
+import { Segmented } from "../../parts/Segmented";
+import { Picture } from "../../plot/Picture";
+import type { ComparedSource } from "../../plot/source";
+import type { CompareView, ComparisonName } from "../../url/compare";
+import { useFollowing } from "../useFollowing";
+import { choicesOf, MOST_RUNS, type ModelChoice, proposed, suggestions, toggled } from "./compareRuns";
+import { LookControls, VIEWS } from "./LookControls";
+import { RunChips } from "./RunChips";
+
+const LEAST: Record<ComparisonName, number> = { shares: 1, ecdf: 1, correlation: 2, overlap: 2 };
+
+interface CompareBodyProps {
+  /** The finished gating runs that can be chosen. */
+  runs: readonly Run[];
+  look: CompareView;
+  onLook: (look: CompareView, options?: { replace?: boolean }) => void;
+  /** The share through which a guest reads. */
+  share: string | null;
+}
+
+/** Runs to choose from, four views of them, and what to mind where they differ. */
+export function CompareBody({ runs, look, onLook, share }: CompareBodyProps) {
+  const [followed, setThreshold] = useFollowing(look, onLook);
+  const choices = useMemo(() => choicesOf(runs), [runs]);
+  const chosen = look.runs ?? proposed(look.view, runs);
+  const missing = LEAST[look.view] - chosen.length;
+  const source = sourceOf(look, chosen, share);
+  const key = `compare ${JSON.stringify(source)}`;
+  const now = useResource(
+    missing > 0 ? null : key,
+    (signal) => api.comparison(look.view, source.query, signal),
+    { fixed: true },
+  );
+  const figure = useLasting(now, look.view);
+  const meta = missing > 0 ? undefined : figure.data?.layout.meta;
+  const choose = (next: readonly string[]) => onLook({ ...look, runs: next });
+  const view = VIEWS.find(({ value }) => value === look.view);
+  return (
+    <>
+      <RunChips
+        choices={choices}
+        chosen={chosen}
+        full={chosen.length >= MOST_RUNS}
+        onToggle={(id) => choose(toggled(chosen, id))}
+      />
+      {chosen.length === 1 && (
+        <section className="compare-views" aria-label="Add to the comparison">
+          <span className="muted">Beside it:</span>
+          {suggestions(chosen[0] ?? "", runs).map(({ text, runs }) => (
+            <button key={text} type="button" className="button" onClick={() => choose(runs)}>
+              {text}
+            </button>
+          ))}
+        </section>
+      )}
+      <div className="compare-views">
+        <Segmented
+          label="View"
+          options={VIEWS}
+          value={look.view}
+          onChange={(next) => onLook({ ...look, view: next })}
+        />
+        <p className="muted">{view?.hint}.</p>
+      </div>
+      <LookControls
+        look={followed}
+        onLook={onLook}
+        onThreshold={setThreshold}
+        fewest={meta?.seeds_differ === true ? Number(meta.fewest_seeds) : null}
+      />
+      {missing > 0 ? (
+        <section className="card empty">
+          <h2>{chosen.length === 0 ? "No runs chosen" : "One run more"}</h2>
+          <p className="muted">
+            {view?.text} needs {LEAST[look.view] === 1 ? "a run" : "two runs"} or more: pick them above.
+          </p>
+        </section>
+      ) : (
+        <>
+          <Notes notes={meta?.notes} />
+          {now.error?.problem.code === "different-models" ? (
+            <OneModel error={now.error} choices={choices} chosen={chosen} onChoose={choose} />
+          ) : (
+            <Picture title={view?.text ?? ""} figure={figure} source={source} />
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+/** The query that asks for the view. */
+function sourceOf(look: CompareView, run: readonly string[], share: string | null): ComparedSource {
+  const { threshold, mode, score, published, common } = look;
+  return { comparison: look.view, query: { run, share, threshold, mode, score, published, common } };
+}
+
+function Notes({ notes }: { notes: unknown }) {
+  if (!Array.isArray(notes) || notes.length === 0) return null;
+  return (
+    <ul className="notice compare-notes" aria-label="What to mind">
+      {notes.map((note: string) => (
+        <li key={note}>{note}</li>
+      ))}
+    </ul>
+  );
+}
+
+interface OneModelProps {
+  error: NonNullable<ReturnType<typeof useResource<Figure>>["error"]>;
+  choices: readonly ModelChoice[];
+  chosen: readonly string[];
+  onChoose: (runs: readonly string[]) => void;
+}
+
+/** Heads of different models don't match: why, and each model by itself. */
+function OneModel({ error, choices, chosen, onChoose }: OneModelProps) {
+  return (
+    <>
+      <ProblemNote error={error} />
+      <div className="card-actions">
+        {choices
+          .filter(({ best, others }) => [...best, ...others].some(({ id }) => chosen.includes(id)))
+          .map((choice) => (
+            <button
+              key={choice.model}
+              type="button"
+              className="button"
+              onClick={() => onChoose(choice.best.map(({ id }) => id))}
+            >
+              Only {choice.title}, {choice.best.length === 1 ? "one task" : `${choice.best.length} tasks`}
+            </button>
+          ))}
+      </div>
+    </>
+  );
+}
