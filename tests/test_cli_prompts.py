@@ -15,8 +15,11 @@ import headscope
 from headscope.cli import app
 from headscope.cli.run import parameters
 from headscope.errors import Invalid, NotFound
+from headscope.gallery import import_gallery
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
+from headscope.store import migrate, runs
+from headscope.store.session import open_store
 
 MODEL = "headscope-2l"
 
@@ -115,6 +118,26 @@ def test_gates_go_out_and_come_back(shell: Shell, tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         headscope.load_gates(kept, settings=shell.settings)
     assert shell.json("gates", "list", "--json") == []
+
+
+def test_gates_are_taken_from_a_run(shell: Shell) -> None:
+    migrate.upgrade(shell.settings)
+    store = open_store(shell.settings)
+    import_gallery(store)
+    with store.session() as session:
+        (run, *_), _ = runs.find(session, model=MODEL, analysis="chg")
+        run_id, result = run.id, runs.result(session, run.id)
+    store.close()
+    kept = shell("gates", "take", run_id, "--preset", "minus").stdout.strip()
+    vector = headscope.load_gates(kept, settings=shell.settings)
+    np.testing.assert_allclose(vector.gates, result.arrays["g_minus"].astype("f8").mean(0), atol=1e-6)
+    assert run_id in vector.origin
+    one = shell("gates", "take", run_id, "--preset", "plus", "--seed", "3").stdout.strip()
+    by_seed = headscope.load_gates(one, settings=shell.settings).gates
+    np.testing.assert_array_equal(by_seed, result.arrays["g_plus"][list(result.seeds).index(3)])
+    several = shell("gates", "take", run_id, code=2)
+    assert "Name one of plus, minus" in several.stderr
+    assert "no gates called 'all'" in shell("gates", "take", run_id, "--preset", "all", code=2).stderr
 
 
 BAD_GATES = {

@@ -147,6 +147,17 @@ def test_a_run_gives_the_heads_that_a_sufficiency_run_of_it_found(client: TestCl
     np.testing.assert_array_equal(given(client, run_id)["sufficient"], found.arrays["subset"])
 
 
+def test_a_sufficiency_run_gives_its_heads_to_keep(client: TestClient, rows: Rows) -> None:
+    found = sufficiency()
+    rows.done("s", found, analysis="sufficiency", params={"run": "a"})
+    assert list(given(client, "s")) == ["sufficient"]
+    np.testing.assert_array_equal(given(client, "s")["sufficient"], found.arrays["subset"])
+    rows.done("t", replace(found, values={**found.values, "fewest": None}), analysis="sufficiency")
+    none = client.get("/api/v1/runs/t/gates")
+    assert (none.status_code, none.json()["code"]) == (409, "no-gates")
+    assert "no better than with all heads closed" in none.json()["detail"]
+
+
 def test_runs_that_give_none(client: TestClient, rows: Rows) -> None:
     rows.done("a")
     rows.waiting("b")

@@ -73,6 +73,7 @@ export const labApi = {
   gateVector: (id: string, signal?: Signal) => get<GateVector>(`gates/${part(id)}`, {}, signal),
   keepGates: (vector: { name: string; model: string; gates: GateRows; origin?: string }) =>
     post<GateVector>("gates", vector),
+  keepGatesOfRun: (run: string) => post<GateVector>(`gates/of-run/${part(run)}`, {}),
   deleteGates: (id: string) => remove(`gates/${part(id)}`),
   gatePresets: (run: string, query: { seed: string; threshold: number }, signal?: Signal) =>
     get<GatePreset[]>(`runs/${part(run)}/gates`, query, signal),

@@ -1,11 +1,13 @@
-import { useCallback } from "react";
-import type { Analysis, Run } from "../api/types";
+import { useCallback, useMemo, useState } from "react";
+import type { Analysis, Figure, Run } from "../api/types";
 import { ProblemNote } from "../parts/ProblemNote";
+import { Segmented } from "../parts/Segmented";
 import { isGrid } from "../plot/heads";
 import { Picture, type Selection } from "../plot/Picture";
 import { WhenSeen } from "../plot/WhenSeen";
 import { DEFAULT_VIEW, type Head } from "../url/view";
 import { seedsText, useAnalyses } from "./analyses";
+import { Disagreements } from "./Disagreements";
 import { HeadFacts } from "./HeadFacts";
 import { HeadlineCards } from "./HeadlineCards";
 import { settingsOf } from "./headline";
@@ -16,6 +18,7 @@ import { ReproduceCard } from "./ReproduceCard";
 import type { RunBodyProps } from "./RunBody";
 import { useRunFigure } from "./runFigure";
 import { ShareSlider } from "./ShareSlider";
+import { SubsetGates } from "./SubsetGates";
 
 /** A finished run of any analysis: what it says in few words, its figures in order, the head in hand. */
 export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) {
@@ -60,6 +63,7 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
               selection={selection}
             />
           )}
+          {share === null && run.analysis === "sufficiency" && <SubsetGates run={run} />}
           {share === null && <NextSteps run={run} />}
           <ReproduceCard run={run} readOnly={share !== null} onRun={onRun} />
         </aside>
@@ -97,22 +101,47 @@ interface RunFigureProps {
   saysLeftOut: boolean;
 }
 
+type Scale = "linear" | "log";
+
+const SCALES: { value: Scale; text: string; hint?: string }[] = [
+  { value: "linear", text: "Linear" },
+  { value: "log", text: "Logarithmic", hint: "Spreads the first heads out; 0 has no place on it" },
+];
+
+/** The figure with its x axis, which starts at 0, on another scale. */
+export function scaled(figure: Figure, scale: Scale): Figure {
+  if (scale === "linear") return figure;
+  const axis = figure.layout.xaxis as { range: [number, number] };
+  const range = [Math.log10(0.9), Math.log10(axis.range[1])];
+  return { ...figure, layout: { ...figure.layout, xaxis: { ...axis, type: "log", range, dtick: "D2" } } };
+}
+
 /** One figure; a map of many layers has the whole width. */
 function RunFigure({ run, name, share, selection, threshold, onThreshold, saysLeftOut }: RunFigureProps) {
-  const figure = useRunFigure(run, name, share, selection.head, threshold);
+  const asked = useRunFigure(run, name, share, selection.head, threshold);
+  const [scale, setScale] = useState<Scale>("linear");
+  const drawn = useMemo(() => asked.data && scaled(asked.data, scale), [asked.data, scale]);
+  const figure = { ...asked, data: drawn };
   if (figure.leftOut && selection.head && share === null)
     return saysLeftOut ? <LeftOut run={run} head={selection.head} /> : null;
   const { meta } = figure.data?.layout ?? {};
   const wide = meta?.wide === true || (isGrid(figure.data) && Number(meta?.max_width) >= 480);
   return (
     <div className={wide ? "wide" : ""}>
+      <Disagreements figure={figure.data} selection={selection} />
       <Picture
         title={name.replaceAll(/[-_]/g, " ")}
         figure={figure}
         source={{ run: run.id, figure: name, share, view: { mode: DEFAULT_VIEW.mode, ...figure.asked } }}
         selection={selection}
         controls={
-          meta?.threshold !== undefined && <ShareSlider threshold={threshold} onThreshold={onThreshold} />
+          meta?.threshold !== undefined ? (
+            <ShareSlider threshold={threshold} onThreshold={onThreshold} />
+          ) : (
+            meta?.log_x === true && (
+              <Segmented label="Scale of the axis" options={SCALES} value={scale} onChange={setScale} />
+            )
+          )
         }
       />
     </div>
