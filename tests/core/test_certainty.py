@@ -136,3 +136,13 @@ def test_enough_is_an_answer_and_so_is_more_than_a_run_may_have() -> None:
     assert not found.settled
     assert found.more == MOST - 5
     assert found.share == "any needed"
+
+
+def test_a_single_head_seen_once_is_not_enough() -> None:
+    """One of 16 heads in one of 6 seeds: the next seed is as likely to show another, 1/6 head, 1 % of all."""
+    has = np.zeros((6, 2, 8), bool)
+    has[0, 0, 3] = True
+    found = suggestion({"needed": has})
+    assert found is not None
+    assert found.more > 0
+    assert found.step == pytest.approx(1 / 6 / 16, rel=0.25)

@@ -18,8 +18,9 @@ c.
        q0 = (n-1)/n q1^2 / (2 q2),  at most the heads never seen        Any(n + k) = Any(n) + q0/H (1 - a^k)
        a  = 1 - q1 / (q1 + n q0)
 
-   Always is the same with the heads that *lack* the role: 1 - Any(lacking). q0 is a lower bound, so the share
-   moves at least so far.
+   Where q2 is 0, 1/2 stands for it (choice: the usual q1 (q1 - 1) / 2 foresees nothing from a single head).
+   Always is the same with the heads that *lack* the role: 1 - Any(lacking). q0 is a lower bound otherwise, so
+   the share moves at least so far.
 4. **How many more**: until one seed more is expected to move none of the shares by as much as ``SETTLED``.
 
 All shares are of all heads, in [0, 1]. Seeds whose fit failed must be left out beforehand.
@@ -163,9 +164,7 @@ def _mirrored(lacking: Share) -> Share:
 
 
 def _unseen(counts: Int[np.ndarray, " head"], n: int) -> tuple[float, float]:
-    """How many more heads would turn up with endless seeds, and the share of them that a seed leaves unseen.
-    """
+    """How many more heads would turn up with endless seeds, and the share of them that a seed leaves unseen."""
     once, twice = int((counts == 1).sum()), int((counts == 2).sum())
-    pairs = once * once / (2 * twice) if twice else once * (once - 1) / 2
-    unseen = min((n - 1) / n * pairs, float((counts == 0).sum()))
+    unseen = min((n - 1) / n * once**2 / (2 * max(twice, 0.5)), float((counts == 0).sum()))
     return unseen, 1 - once / (once + n * unseen) if unseen else 0.0

@@ -1,7 +1,7 @@
 // A run as it happens: server-sent events while it is queued or running, plain requests where they fail.
 import { useEffect, useState } from "react";
 import { api, eventsAddress } from "./client";
-import { type Resource, useInterval, useResource } from "./resource";
+import { forget, type Resource, useInterval, useResource } from "./resource";
 import { FINAL, type Run } from "./types";
 
 export interface LiveRun extends Resource<Run> {
@@ -15,11 +15,23 @@ export function inMotion(run: Run | undefined): boolean {
   return !FINAL.has(run.status) || run.attempts.some((attempt) => !FINAL.has(attempt.status));
 }
 
+const read = new Map<string, string | null>();
+
+/** Forget what was read of a run whose result is another now: it had been stopped, and was gone on with. */
+export function forgetOutdated(run: Pick<Run, "id" | "result">): void {
+  const before = read.get(run.id);
+  if (before !== undefined && before !== null && before !== run.result) {
+    for (const kind of ["result", "figure", "table", "notes"]) forget(`${kind} ${run.id}`);
+  }
+  read.set(run.id, run.result);
+}
+
 export function useRun(id: string | null, share: string | null = null): LiveRun {
   const loaded = useResource(id === null ? null : `run ${id}`, (signal) => api.run(id ?? "", share, signal));
   const [event, setEvent] = useState<Run | null>(null);
   const [stream, setStream] = useState<"open" | "broken">("broken");
   const data = event && event.id === loaded.data?.id ? event : loaded.data;
+  if (data) forgetOutdated(data);
   const moving = inMotion(data);
   const running = data !== undefined && !FINAL.has(data.status);
 

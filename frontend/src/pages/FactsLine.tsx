@@ -25,7 +25,10 @@ export function FactsLine({ run, result }: { run: Run; result: ChgResult | undef
   const heads = run.model_info?.n_heads;
   return (
     <p className="facts">
-      {analysisTitle(run)} · {plural(run.seeds.length, "seed")}
+      {analysisTitle(run)} ·{" "}
+      {run.partial && result
+        ? `${result.seeds.length} of ${plural(run.seeds.length, "seed")}`
+        : plural(run.seeds.length, "seed")}
       {typeof layers === "number" && typeof heads === "number" && ` · ${layers} layers × ${heads} heads`}
       {accuracy && (
         <>

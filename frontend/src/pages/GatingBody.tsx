@@ -1,41 +1,22 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { useResource } from "../api/resource";
 import type { ChgResult, Figure, Problem } from "../api/types";
 import { ProblemNote } from "../parts/ProblemNote";
 import { type Gates, gatesOf, roleCodes, UNDECIDED } from "../plot/roles";
-import type { Head, View } from "../url/view";
+import type { Head } from "../url/view";
+import { AddSeeds } from "./AddSeeds";
 import { FactsLine } from "./FactsLine";
 import { GridCard } from "./GridCard";
 import { HeadCard } from "./HeadCard";
+import { Limits } from "./Limits";
 import { NextSteps } from "./NextSteps";
-import { Pictures, ScoreMap } from "./Pictures";
+import { Pictures, ScoreMap, useFigure } from "./Pictures";
 import { ReproduceCard } from "./ReproduceCard";
 import type { RunBodyProps } from "./RunBody";
 import { ShareCards } from "./ShareCards";
+import { useFollowing } from "./useFollowing";
 import { ViewControls } from "./ViewControls";
-
-const SAME_MOVE_MS = 1500;
-
-/** Follow the slider at once, and let the address catch up when it rests. */
-function useFollowing(view: View, onView: RunBodyProps["onView"]): [View, (threshold: number) => void] {
-  const [threshold, setThreshold] = useState(view.threshold);
-  const latest = useRef({ view, onView });
-  const moved = useRef(0);
-  latest.current = { view, onView };
-  useEffect(() => setThreshold(view.threshold), [view.threshold]);
-  useEffect(() => {
-    if (threshold === latest.current.view.threshold) return;
-    const timer = setTimeout(() => {
-      // One move of the slider is one step back, however often it rested on its way.
-      const replace = Date.now() - moved.current < SAME_MOVE_MS;
-      moved.current = Date.now();
-      latest.current.onView({ ...latest.current.view, threshold }, { replace });
-    }, 250);
-    return () => clearTimeout(timer);
-  }, [threshold]);
-  return [useMemo(() => ({ ...view, threshold }), [view, threshold]), setThreshold];
-}
 
 type Read = { gates: Gates } | { broken: Problem } | undefined;
 
@@ -76,6 +57,8 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
   const read = useGates(result.data);
   const gates = read && "gates" in read ? read.gates : undefined;
   const [shown, setShown] = useState(false);
+  // The grid first: how sure it is comes after.
+  const seeds = useFigure(shown ? run : null, "seeds", share, { threshold: followed.threshold });
   const passport = useRef<HTMLElement>(null);
   const select = useCallback(
     (head: Head | null) => onView({ ...view, head, passport: head !== null && view.passport }),
@@ -125,9 +108,19 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
           ) : (
             grid
           )}
-          <ShareCards gates={gates} threshold={followed.threshold} />
+          <ShareCards gates={gates} threshold={followed.threshold} seeds={seeds.data} />
+          <Limits runs={[run]} share={share} />
           {/* The grid first: what is below it is drawn when it stands. */}
-          {shown && <Pictures run={run} view={followed} onView={onView} share={share} withMap={!small} />}
+          {shown && (
+            <Pictures
+              run={run}
+              view={followed}
+              onView={onView}
+              share={share}
+              withMap={!small}
+              seeds={seeds}
+            />
+          )}
         </div>
         <aside className="side-column" aria-label="Head and run">
           <HeadCard
@@ -139,6 +132,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
             onView={onView}
             links={share === null}
           />
+          {share === null && run.status === "done" && <AddSeeds run={run} figure={seeds.data} />}
           {share === null && <NextSteps run={run} />}
           <ReproduceCard run={run} readOnly={share !== null} onRun={onRun} />
         </aside>

@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { api } from "../api/client";
-import { type Resource, useResource } from "../api/resource";
+import { type Resource, useLasting, useResource } from "../api/resource";
 import type { Figure, Run } from "../api/types";
 import { Segmented } from "../parts/Segmented";
 import { Picture } from "../plot/Picture";
@@ -16,23 +16,20 @@ const SCORES: { value: Score; text: string; hint: string }[] = [
   },
 ];
 
-/** A figure of the run; where the view changes it, the last one stays until the next is there. */
-function useFigure(
-  run: Run,
+/** A figure of the run, none without one; where the view changes it, the last one stays until the next is there. */
+export function useFigure(
+  run: Run | null,
   name: string,
   share: string | null,
   view: { threshold?: number; mode?: Mode } = {},
 ): Resource<Figure> {
   const wanted = useSettled(JSON.stringify(view), 150);
-  const key = `figure ${run.id} ${name} ${wanted}`;
+  const key = run && `figure ${run.id} ${name} ${wanted}`;
   const query = { share, ...(JSON.parse(wanted) as typeof view) };
-  const now = useResource(key, (signal) => api.figure(run.id, name, query, signal), { fixed: true });
-  const last = useRef<{ name: string; figure: Figure }>(undefined);
-  useEffect(() => {
-    if (now.data) last.current = { name, figure: now.data };
-  }, [now.data, name]);
-  if (now.data || now.error || last.current?.name !== name) return now;
-  return { ...now, data: last.current.figure, loading: false };
+  return useLasting(
+    useResource(key, (signal) => api.figure(run?.id ?? "", name, query, signal), { fixed: true }),
+    name,
+  );
 }
 
 /** The value once it has rested for `ms`. */
@@ -78,7 +75,11 @@ export function ScoreMap({ run, view, onView, share }: PictureProps) {
 }
 
 /** The pictures below the grid. */
-export function Pictures({ withMap, ...props }: PictureProps & { withMap: boolean }) {
+export function Pictures({
+  withMap,
+  seeds,
+  ...props
+}: PictureProps & { withMap: boolean; seeds: Resource<Figure> }) {
   const { run, view, share } = props;
   const { threshold, mode } = view;
   const source = (figure: string) => ({ run: run.id, figure, share, view: { threshold, mode } });
@@ -88,6 +89,9 @@ export function Pictures({ withMap, ...props }: PictureProps & { withMap: boolea
   const loss = useFigure(run, "loss", share);
   return (
     <div className="pictures">
+      <div className="wide">
+        <Picture title="How do the shares move with more seeds?" figure={seeds} source={source("seeds")} />
+      </div>
       <Picture title="How many heads have a score this high?" figure={ecdf} source={source("ecdf")} />
       <Picture title="Roles through the layers" figure={layers} source={source("layers")} />
       {withMap && (

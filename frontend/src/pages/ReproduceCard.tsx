@@ -55,7 +55,7 @@ export function ReproduceCard({ run, readOnly, onRun }: ReproduceCardProps) {
       {run.attempts.length > 0 && <Attempts attempts={run.attempts} />}
       <div className="card-actions">
         <CopyButton text={run.reproduce} label="Copy command" />
-        {!readOnly && (
+        {!readOnly && !run.partial && (
           <button
             type="button"
             className="button"

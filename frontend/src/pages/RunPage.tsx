@@ -7,7 +7,7 @@ import { useDeclareSubject } from "../parts/subject";
 import { go } from "../url/navigation";
 import { formatPlace, type Place, type View } from "../url/view";
 import { NotFoundPage } from "./NotFoundPage";
-import { RunBody } from "./RunBody";
+import { hasResult, RunBody } from "./RunBody";
 import { RunSkeleton } from "./RunSkeleton";
 import { RunState } from "./RunStates";
 import { analysisTitle, RunHeading, titleText, titleWords } from "./RunTitle";
@@ -39,15 +39,18 @@ export function RunPage({ place }: { place: Extract<Place, { page: "run" }> }) {
   return (
     <div className="page">
       <RunHeading run={run} words={words} />
-      {run.status === "done" ? (
-        <RunBody run={run} view={view} onView={onView} share={null} onRun={set} />
-      ) : (
+      {run.status !== "done" && (
         <>
-          <p className="facts">
-            {analysisTitle(run)} {run.preset && `· ${run.preset} preset`}
-          </p>
+          {!run.partial && (
+            <p className="facts">
+              {analysisTitle(run)} {run.preset && `· ${run.preset} preset`}
+            </p>
+          )}
           <RunState run={run} onRun={set} readOnly={false} />
         </>
+      )}
+      {hasResult(run) && (
+        <RunBody key={run.result} run={run} view={view} onView={onView} share={null} onRun={set} />
       )}
     </div>
   );

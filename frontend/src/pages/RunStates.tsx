@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
 import type { Progress, Run } from "../api/types";
-import { count, duration, measured, progress as percentDone } from "../format/numbers";
+import { count, duration, measured, progress as percentDone, plural } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { Words } from "../parts/Words";
 import { go, Link } from "../url/navigation";
@@ -76,7 +76,7 @@ export function RunState({ run, onRun, readOnly }: RunStateProps) {
     <section className="card run-state" aria-label="State of the run">
       {moving && <Moving run={run} />}
       {run.status === "failed" && <Failed run={run} />}
-      {run.status === "cancelled" && <Cancelled />}
+      {run.status === "cancelled" && <Cancelled run={run} />}
       {error && <ProblemNote error={error} />}
       {!readOnly && (
         <div className="card-actions">
@@ -160,11 +160,15 @@ function Failed({ run }: { run: Run }) {
   );
 }
 
-function Cancelled() {
+function Cancelled({ run }: { run: Run }) {
   return (
     <>
       <h2>This run was cancelled</h2>
-      <p className="muted">Pieces that were finished are kept: starting again goes on from there.</p>
+      <p className="muted">
+        {run.partial
+          ? `Below is what was whole by then, of ${plural(run.seeds.length, "seed")}. Starting again fits the rest, and the whole result takes its place.`
+          : "Pieces that were finished are kept: starting again goes on from there."}
+      </p>
     </>
   );
 }

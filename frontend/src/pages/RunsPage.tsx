@@ -13,6 +13,7 @@ import { DEFAULT_VIEW, NEW_RUN, type Place } from "../url/view";
 import { seedsText, useAnalyses } from "./analyses";
 import { HeadlineLine } from "./HeadlineCards";
 import { Headline } from "./Maps";
+import { hasResult } from "./RunBody";
 import { ProgressBar } from "./RunStates";
 import { analysisTitle, titleText, titleWords } from "./RunTitle";
 
@@ -183,7 +184,7 @@ function RunRow({ run, analysis, model, reload }: RunRowProps) {
       </div>
       <div className="run-row-state">
         <StatusWord run={run} />
-        {run.status === "done" &&
+        {hasResult(run) &&
           (run.analysis === "chg" ? <Headline headline={run.headline} /> : <HeadlineLine run={run} />)}
         {!over && (
           <ProgressBar fraction={run.notice ? 0 : (run.progress?.fraction ?? null)} label="Progress" />

@@ -1,5 +1,6 @@
 import { lazy, useCallback } from "react";
 import { api } from "../api/client";
+import { forgetOutdated } from "../api/live";
 import { useResource } from "../api/resource";
 import type { Share } from "../api/types";
 import { moment } from "../format/numbers";
@@ -7,12 +8,13 @@ import { ProblemNote } from "../parts/ProblemNote";
 import { useDeclareSubject } from "../parts/subject";
 import { go, Link } from "../url/navigation";
 import { type Place, parseView, type View } from "../url/view";
-import { RunBody } from "./RunBody";
+import { hasResult, RunBody } from "./RunBody";
 import { RunSkeleton } from "./RunSkeleton";
 import { RunState } from "./RunStates";
 import { titleText, titleWords } from "./RunTitle";
 
 const SharedLabPage = lazy(() => import("./SharedLabPage"));
+const SharedComparison = lazy(() => import("./SharedComparison"));
 
 /** The view a share keeps. */
 export function sharedView(share: Pick<Share, "view">): View {
@@ -24,15 +26,18 @@ export function SharedPage({ place }: { place: Extract<Place, { page: "shared" }
   const { token } = place;
   const { data: share, error, reload } = useResource(`share ${token}`, (signal) => api.share(token, signal));
   const run = share?.runs[0];
+  if (run) forgetOutdated(run);
   const view = place.view ?? (share ? sharedView(share) : parseView(new URLSearchParams()));
   const onView = useCallback(
     (next: View, options?: { replace?: boolean }) => go({ page: "shared", token, view: next }, options),
     [token],
   );
-  useDeclareSubject(run, view, token, `/s/${token}`);
+  const comparison = share?.path === "/compare";
+  useDeclareSubject(comparison ? undefined : run, view, token, `/s/${token}`);
 
   if (error?.status === 404 || error?.status === 410)
     return <Gone detail={error.problem.detail} remedy={error.problem.remedy} />;
+  if (share && comparison && run) return <SharedComparison share={share} />;
   if (share?.lab) return <SharedLabPage share={share} shared={share.lab} />;
   if (!share || !run) {
     return (
@@ -56,10 +61,9 @@ export function SharedPage({ place }: { place: Extract<Place, { page: "shared" }
         <Link to={{ page: "run", id: run.id, view }}>open in Headscope</Link>
       </p>
       <h1>{titleText(titleWords(run))}</h1>
-      {run.status === "done" ? (
-        <RunBody run={run} view={view} onView={onView} share={token} onRun={reload} />
-      ) : (
-        <RunState run={run} readOnly onRun={reload} />
+      {run.status !== "done" && <RunState run={run} readOnly onRun={reload} />}
+      {hasResult(run) && (
+        <RunBody key={run.result} run={run} view={view} onView={onView} share={token} onRun={reload} />
       )}
     </div>
   );

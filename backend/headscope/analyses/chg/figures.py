@@ -171,7 +171,12 @@ def heldout(result: Result, view: View) -> Figure:
     low, high = (float(known.min()), float(known.max())) if len(known) else (-1.0, 0.0)
     pad = 0.12 * (high - low) or 0.1
     n_test = result.values.get("n_test")
-    lanes = {"range": [3.5, -0.6], "tickvals": [0, 1, 2, 3], "ticktext": list(LANES), "showgrid": False}
+    lanes = {
+        "range": [3.65 if rounded else 3.5, -0.6],
+        "tickvals": [0, 1, 2, 3],
+        "ticktext": list(LANES),
+        "showgrid": False,
+    }
     layout = {
         "height": 260,
         "xaxis": {
@@ -273,7 +278,7 @@ def _hollow(values: Array, lane: int, spread: Array, colour: str, axis: str, uni
     word = f"{LANES[lane]}, gates rounded"
     hover = f"{word}: {unit}<extra></extra>"
     return curves.dots(
-        values, lane + 0.3 + spread / 4, colour, word, xaxis=axis, hovertemplate=hover, marker=marker
+        values, lane + 0.28 + spread / 4, colour, word, xaxis=axis, hovertemplate=hover, marker=marker
     )
 
 

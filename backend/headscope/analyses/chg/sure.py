@@ -170,10 +170,13 @@ def _reading(has: Array, advice: Suggestion | None) -> str:
     n = len(has)
     if n < 2:
         return words(n, advice)
-    return (
-        f"{words(n, advice)} Left of the dotted upright line: the mean over all sets of so many of the {n} "
-        "seeds; the band holds 95 % of such sets. Right of it: what further seeds are expected to show."
+    reading = (
+        f"{words(n, advice)} Up to the dotted upright line: the mean over all sets of so many of the {n} "
+        "seeds; the band holds 95 % of such sets."
     )
+    if advice is not None and advice.more:
+        reading += " Beyond it, dotted: what further seeds are expected to show."
+    return reading
 
 
 def _role_rows(role: str, has: Array, advice: Suggestion | None) -> dict[str, Array]:
