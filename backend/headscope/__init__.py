@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from headscope.core.gate_vector import GateVector
     from headscope.settings import Settings
 
@@ -22,3 +25,16 @@ def load_gates(source: str | Path, *, model: str = "", settings: Settings | None
     from headscope.store.gate_source import load_gates as load  # what it needs takes time to import
 
     return load(source, model, settings)
+
+
+def gated(model: nn.Module, gates: GateVector | Any) -> AbstractContextManager[None]:
+    """Gate the heads of a plain Hugging Face model while the context is open.
+
+    ``gates`` [layer, head] in [0, 1]: a vector as ``load_gates`` gives it, an array, a tensor or nested
+    lists. Each head's output is multiplied by its gate before W_O, at every position, in generation too.
+    Raises ``Invalid`` for gates of another shape or, where the model was loaded from a folder, of other
+    weights; for an architecture whose heads aren't known; and where a layer's hook isn't reached.
+    """
+    from headscope.core.plain_model import gated_model
+
+    return gated_model(model, gates)

@@ -11,9 +11,10 @@ import pytest
 from headscope.analyses import figures
 from headscope.analyses.base import Arrays, Context, Result
 from headscope.analyses.cchg.compute import ContrastiveGating
+from headscope.analyses.cchg.presets import presets
 from headscope.analyses.cchg.schema import CchgParams
 from headscope.analyses.export import export
-from headscope.errors import Invalid, Refused
+from headscope.errors import Invalid, NotFound, Refused
 from micro.two_tasks import FIRST_HEAD, IDLE, LOWER, SECOND_HEAD, UPPER, Asked, two_task_model
 
 CCHG = ContrastiveGating()
@@ -120,7 +121,7 @@ def test_figures_tables_and_exports_of_a_run(result: Result) -> None:
         assert figure["layout"]["meta"]["reading"]
         assert figures.table(result, name)["rows"]
     for kind in ("json", "csv", "npz"):
-        assert export(result, kind, {}).content  # type: ignore[arg-type]
+        assert export(result, kind, {}).content
     assert Result.from_json(result.to_json()).values == result.values
 
 
@@ -162,3 +163,15 @@ def test_the_estimate_counts_every_fit() -> None:
     info = replace(two_task_model().info, n_params=10**8, n_params_non_embedding=10**8)
     seconds = [CCHG.estimate(params, info, None, inputs=inputs()).seconds for params in (one, both)]
     assert 1.5 < seconds[1] / seconds[0] <= 2.01
+
+
+def test_gates_to_try_are_those_of_each_fit_whole_and_rounded(result: Result) -> None:
+    found = {preset.name: preset for preset in presets(result)}
+    assert len(found) == 8
+    mean = result.arrays["g_named_open"].mean(axis=0)
+    np.testing.assert_allclose(found["named-open"].gates, mean, atol=1e-6)
+    np.testing.assert_array_equal(found["named-open-rounded"].gates, mean >= 0.5)
+    one = {preset.name: preset for preset in presets(result, 1)}
+    np.testing.assert_array_equal(one["exchanged-shut"].gates, result.arrays["g_exchanged_shut"][1])
+    with pytest.raises(NotFound, match="Its seeds are 0, 1"):
+        presets(result, 7)

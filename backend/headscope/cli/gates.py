@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from headscope.cli import console, files
+from headscope.cli.gates_at_work import apply, bake, evaluate
 
 if TYPE_CHECKING:
     from headscope.core.gate_vector import GateVector
 
-app = typer.Typer(help="Gate vectors: list, add, show, export, delete.", no_args_is_help=True)
+app = typer.Typer(help="Gate vectors: kept, applied, evaluated, baked into weights.", no_args_is_help=True)
+
+app.command("apply")(apply)
+app.command("evaluate")(evaluate)
+app.command("bake")(bake)
 
 Id = Annotated[str, typer.Argument(metavar="GATES", help="A gate vector's id.")]
 KINDS = "a .json, .csv or .safetensors file"
@@ -65,6 +70,32 @@ def add(
     with transaction(settings) as session:
         gates.add(session, vector)
     console.err_console().print(f"{console.plain(vector.name)}: {vector.gates.size} gates of {vector.model}.")
+    typer.echo(vector.id)
+
+
+@app.command("take")
+def take(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A finished run's id.")],
+    preset: Annotated[
+        str | None, typer.Option(help="Which of its gates, e.g. minus; needed where it has several.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of this seed; the mean over seeds where left out.")
+    ] = None,
+    threshold: Annotated[float, typer.Option(min=0.01, max=1, help="From where on a head has a role.")] = 0.5,
+) -> None:
+    """Keep gates that a run found: G+ or G− of a gating run, the heads that suffice; writes their id."""
+    from headscope.cli.store import transaction
+    from headscope.models.catalogue import Catalogue
+    from headscope.store import gates, run_gates, runs
+
+    settings = console.settings()
+    with transaction(settings) as session:
+        found = runs.get(session, run)
+        model = Catalogue(settings).info(found.model)
+        vector = run_gates.take(session, found, model, preset, seed, threshold)
+        gates.add(session, vector)
+    console.err_console().print(f"{console.plain(vector.name)}: {console.plain(vector.origin)}")
     typer.echo(vector.id)
 
 

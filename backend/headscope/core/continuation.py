@@ -7,7 +7,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
+from jaxtyping import Float
 
 from headscope.core.model import HeadModel
 from headscope.errors import Invalid
@@ -71,3 +73,25 @@ def continue_text(
         new.append(token)
         between()
     return Continuation(new, "length" if len(new) == n else "context")
+
+
+def without_and_with(
+    model: HeadModel,
+    prompt: str,
+    gates: Float[np.ndarray, "layer head"],
+    n: int,
+    temperature: float = 0.0,
+    seed: int = 0,
+) -> tuple[str, str]:
+    """What the model writes after a prompt, as it is and under gates, both drawn from the same seed.
+
+    Raises what ``continue_text`` does.
+    """
+    ids, table = model.tokenizer.encode(prompt), torch.from_numpy(gates.copy())
+
+    def written(within: Callable[[], AbstractContextManager[None]]) -> str:
+        drawn = torch.Generator().manual_seed(seed)
+        found = continue_text(model, ids, n, temperature, drawn, within=within)
+        return b"".join(map(model.tokenizer.decode_bytes, found.ids)).decode("utf-8", errors="replace")
+
+    return written(nullcontext), written(lambda: model.gated(table))

@@ -36,11 +36,7 @@ def make(folder: Path, info: ModelInfo, attention: str) -> Made:
 def _transformers(folder: Path, info: ModelInfo, attention: str) -> Made:
     """An architecture of the transformers library, its adapter, and how to boot a bridge over it."""
     import transformers
-    from transformer_lens.factories.architecture_adapter_factory import ArchitectureAdapterFactory
-    from transformer_lens.model_bridge.sources._bridge_builder import (
-        build_bridge_config_from_hf,
-        build_bridge_from_module,
-    )
+    from transformer_lens.model_bridge.sources._bridge_builder import build_bridge_from_module
 
     transformers.utils.logging.disable_progress_bar()
     dtype = DTYPES[info.dtype]
@@ -54,8 +50,7 @@ def _transformers(folder: Path, info: ModelInfo, attention: str) -> Made:
             trust_remote_code=False,
             output_loading_info=True,
         )
-        cfg = build_bridge_config_from_hf(copy.deepcopy(module.config), info.architecture, info.name, dtype)
-        adapter = ArchitectureAdapterFactory.select_architecture_adapter(cfg)
+        adapter = adapter_for(module.config, info.architecture, info.name, dtype)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise Invalid(
             f"{folder} can't be loaded as {info.architecture}: {error}",
@@ -78,6 +73,17 @@ def _transformers(folder: Path, info: ModelInfo, attention: str) -> Made:
         )
 
     return module, adapter, boot
+
+
+def adapter_for(config: Any, architecture: str, name: str, dtype: torch.dtype) -> Any:
+    """TransformerLens' adapter for an architecture of the transformers library: ``component_mapping`` names
+    its parts, ``cfg`` its sizes. Raises ValueError, KeyError for one that TransformerLens doesn't know.
+    """
+    from transformer_lens.factories.architecture_adapter_factory import ArchitectureAdapterFactory
+    from transformer_lens.model_bridge.sources._bridge_builder import build_bridge_config_from_hf
+
+    cfg = build_bridge_config_from_hf(copy.deepcopy(config), architecture, name, dtype)
+    return ArchitectureAdapterFactory.select_architecture_adapter(cfg)
 
 
 def _attention_only(folder: Path, info: ModelInfo) -> Made:

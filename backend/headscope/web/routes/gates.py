@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any, cast
 
-import numpy as np
 from fastapi import APIRouter, Depends, Query, Response
-from numpy.typing import NDArray
-from sqlalchemy.orm import Session
 
-from headscope.analyses.chg.presets import OPEN_FROM, presets
+from headscope.analyses.chg.presets import OPEN_FROM
 from headscope.core.arrays import encode
 from headscope.core.gate_file import FORMATS, Format, filename, write_gates
 from headscope.core.gate_vector import gate_vector
 from headscope.messages import GatePreset, GateVectorIn, GateVectorOut
-from headscope.store import gates, runs
-from headscope.store.tables import Run
+from headscope.store import gates, run_gates, runs
 from headscope.web.asking import known_model
 from headscope.web.deps import App, StoreSession, shared_or_signed_in
 from headscope.web.present import gate_vector_out
 from headscope.web.routes.results import Threshold, result_of
 
 router = APIRouter(prefix="/gates", tags=["gates"])
+Seed = Annotated[
+    str, Query(pattern=r"^(mean|\d{1,10})$", description="A seed of the run, or the mean over seeds.")
+]
 of_runs = APIRouter(
     prefix="/runs/{run_id}/gates", tags=["gates"], dependencies=[Depends(shared_or_signed_in)]
 )
@@ -40,6 +39,38 @@ def keep_gates(body: GateVectorIn, app: App, session: StoreSession, response: Re
     422 for gates of another shape or outside [0, 1], telling which; 404 for an unknown model.
     """
     kept = gates.add(session, gate_vector(body.name, known_model(app, body.model), body.gates, body.origin))
+    if not kept.new:
+        response.status_code = 200
+    response.headers["Location"] = f"/api/v1/gates/{kept.row.id}"
+    return gate_vector_out(kept.row)
+
+
+@router.post(
+    "/of-run/{run_id}",
+    status_code=201,
+    summary="Keep gates that a finished run gives",
+    responses={200: {"model": GateVectorOut}},
+)
+def keep_gates_of_run(
+    run_id: str,
+    app: App,
+    session: StoreSession,
+    response: Response,
+    preset: Annotated[
+        str | None,
+        Query(max_length=64, description="Which of its gates; may be unset where it gives one alone."),
+    ] = None,
+    seed: Seed = "mean",
+    threshold: Threshold = 0.5,
+) -> GateVectorOut:
+    """One of those that `GET /runs/{run_id}/gates` lists, under its own id; 200 where it is kept already.
+
+    404 for gates or a seed that the run doesn't give, 409 for a run without a result or without gates.
+    """
+    run = runs.get(session, run_id)
+    chosen = None if seed == "mean" else int(seed)
+    vector = run_gates.take(session, run, known_model(app, run.model), preset, chosen, threshold)
+    kept = gates.add(session, vector)
     if not kept.new:
         response.status_code = 200
     response.headers["Location"] = f"/api/v1/gates/{kept.row.id}"
@@ -85,20 +116,19 @@ def list_presets(
     run_id: str,
     app: App,
     session: StoreSession,
-    seed: Annotated[
-        str, Query(pattern=r"^(mean|\d{1,10})$", description="A seed of the run, or the mean over seeds.")
-    ] = "mean",
+    seed: Seed = "mean",
     threshold: Threshold = 0.5,
 ) -> list[GatePreset]:
     """Of causal head gating: G+, G−, only the needed heads, without the harmful ones, always needed, those
-    that suffice where a sufficiency run of it has found some, random.
+    that suffice where a sufficiency run of it has found some, random. Of sufficiency: the sufficient heads.
+    Of contrastive gating: each fit's gates, as they are and rounded.
 
     409 for a run without a result and for one of another analysis; 404 for a seed that it doesn't have.
     """
     run = runs.get(session, run_id)
     result = result_of(app, session, run)
     chosen = None if seed == "mean" else int(seed)
-    found = presets(result, run_id, chosen, threshold, sufficient=_sufficient(session, run))
+    found = run_gates.of_run(session, run, result, chosen, threshold)
     return [
         GatePreset(
             name=preset.name,
@@ -109,14 +139,3 @@ def list_presets(
         )
         for preset in found
     ]
-
-
-def _sufficient(session: Session, run: Run) -> NDArray[np.bool_] | None:
-    """The heads that the newest sufficiency run of this run found, where one found any."""
-    later, _ = runs.find(session, model=run.model, analysis="sufficiency", status="done", limit=500)
-    for each in later:
-        if each.params.get("run") == run.id:
-            result = runs.result(session, each.id)
-            if result.values["fewest"] is not None:
-                return result.arrays["subset"] > 0
-    return None

@@ -1,0 +1,55 @@
+"""Gates that a contrastive run gives, to try on a prompt: of each fit, whole and rounded to open or shut."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headscope.analyses.base import Result
+from headscope.analyses.chg.presets import OPEN_FROM, Preset
+from headscope.errors import NotFound, Refused
+
+
+def presets(result: Result, seed: int | None = None) -> list[Preset]:
+    """The gates of one seed or of the mean over those that finished (``seed`` None).
+
+    Raises ``Refused`` (no-gates) where no fit finished, ``NotFound`` (unknown-seed).
+    """
+    found: list[Preset] = []
+    for fit in result.values["fits"]:
+        gates, of = _one(result, fit["key"], seed)
+        if gates is None:
+            continue
+        words = f"{', '.join(fit['retain'])} without {', '.join(fit['forget'])}"
+        name = fit["key"].replace("_", "-")
+        pushed = f"pushed {fit['push']}"
+        found += [
+            Preset(name, words, f"The gates, {pushed}{of}.", gates),
+            Preset(
+                f"{name}-rounded",
+                f"{words}, rounded",
+                f"Open from {OPEN_FROM:g} on, else shut; {pushed}{of}.",
+                (gates >= OPEN_FROM).astype(np.float32),
+            ),
+        ]
+    if not found:
+        raise Refused("No fit of this run finished.", "Choose another run.", code="no-gates")
+    return found
+
+
+def _one(result: Result, key: str, seed: int | None) -> tuple[np.ndarray | None, str]:
+    """The gates [layer, head] of a fit, and how the words go on; None where no seed of it finished."""
+    stack = result.arrays[f"g_{key}"]
+    ran = np.array([np.isfinite(gates).all() for gates in stack])
+    if seed is None:
+        if not ran.any():
+            return None, ""
+        mean = stack[ran].mean(axis=0, dtype=np.float64).astype(np.float32)
+        return mean, f", on average over {int(ran.sum())} seeds" if ran.sum() > 1 else ""
+    seeds = [s for s, ended in zip(result.seeds, ran.tolist(), strict=True) if ended]
+    if seed not in seeds:
+        raise NotFound(
+            f"The run has no fit of seed {seed} that finished.",
+            f"Its seeds are {', '.join(map(str, seeds))}.",
+            code="unknown-seed",
+        )
+    return np.asarray(stack[list(result.seeds).index(seed)], np.float32), f", seed {seed}"

@@ -1,0 +1,79 @@
+"""What an evaluation of gates draws: accuracy without and with them, and the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from headscope.analyses.base import Result
+from headscope.analyses.columns import Column, Table, flat, places, table
+from headscope.core.arrays import encode
+from headscope.figures import head_grid
+from headscope.figures.theme import Figure, titled
+from headscope.figures.view import View
+
+
+def accuracy(result: Result, view: View) -> Figure:
+    """Held-out accuracy of each task, as the model is and under the gates."""
+    names = [task["name"] for task in result.values["tasks"]]
+    colours = view.colours
+    traces = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": name,
+            "y": names,
+            "x": encode(100 * result.arrays["accuracy"][:, column]),
+            "marker": {"color": colour, "line": {"width": 0}},
+            "hovertemplate": "%{y}: %{x:.1f} %<extra>" + name + "</extra>",
+        }
+        for column, name, colour in ((0, "as it is", colours.muted), (1, "gated", colours.needed))
+    ]
+    layout = {
+        "height": 110 + 44 * len(names),
+        "barmode": "group",
+        "bargap": 0.3,
+        "xaxis": {"range": [0, 101], "title": {"text": "% right of held-out examples"}},
+        "yaxis": {"type": "category", "autorange": "reversed"},
+        "margin": {"l": 12, "r": 16, "t": 34, "b": 44},
+    }
+    reading = (
+        f"The gates are “{result.values['gates']['name']}”. Rows are held out; guessing gets "
+        + ", ".join(f"{100 * task['chance']:.0f} % on {task['name']}" for task in result.values["tasks"])
+    )
+    return titled({"data": traces, "layout": layout}, "Without and with the gates", reading + ".", wide=True)
+
+
+def gates(result: Result, view: View) -> Figure:
+    """The gates on the head grid."""
+    group = result.model.n_heads // result.model.n_kv_heads
+    figure = head_grid.magnitudes(result.arrays["gates"], view.colours, name="gate", group=group)
+    told = result.values["gates"]
+    reading = f"“{told['name']}” ({told['origin'] or 'by hand'}); 0 shut to 1 open."
+    return titled(figure, "The gates", reading, statistic="gate")
+
+
+def accuracy_table(result: Result, view: View) -> Table:
+    """A row for each task."""
+    tasks, arrays = result.values["tasks"], result.arrays
+    columns: list[Column] = [
+        ("task", "task", "", np.array([task["name"] for task in tasks])),
+        ("n", "held-out examples", "", np.array([task["n"] for task in tasks])),
+        ("chance", "by guessing", "share", np.array([task["chance"] for task in tasks])),
+    ]
+    for name, unit in (("accuracy", "share"), ("log_probability", "nats")):
+        for column, words in ((0, "as it is"), (1, "gated")):
+            key = f"{name}_{('before', 'after')[column]}"
+            columns.append((key, f"{name.replace('_', '-')}, {words}", unit, arrays[name][:, column]))
+    return table(columns)
+
+
+def gates_table(result: Result, view: View) -> Table:
+    """A row for each head."""
+    columns: list[Column] = [*places(result.model), ("gate", "gate", "", flat(result.arrays["gates"]))]
+    return table(columns)
+
+
+FIGURES: dict[str, Callable[[Result, View], Figure]] = {"accuracy": accuracy, "gates": gates}
+TABLES: dict[str, Callable[[Result, View], Table]] = {"accuracy": accuracy_table, "gates": gates_table}
