@@ -217,7 +217,7 @@ def test_where_there_is_no_phi_it_says_why() -> None:
     assert row["missing"] in ("no head is “needed” in every seed in tiny · None",
                               "no head is “needed” in every seed in tiny · Pairs")  # fmt: skip
     figure = comparisons.build("overlap", [ONE_MODEL[1], none])
-    assert [words["text"] for words in figure["layout"]["annotations"]].count("0<br>φ –") == 2
+    assert [words["text"] for words in figure["layout"]["annotations"]].count("0 (0)<br>φ –") == 2
 
 
 def test_the_diagonal_counts_a_tasks_own_heads() -> None:

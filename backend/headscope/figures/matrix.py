@@ -15,65 +15,76 @@ from headscope.figures.theme import Palette
 CELL = 56
 """Pixels from one row to the next."""
 
+_LINE = 18
+"""Pixels from one name to the next."""
+
 
 def matrix(
     values: Float[np.ndarray, "row row"],
     words: Sequence[Sequence[str]],
     hover: Sequence[Sequence[str]],
-    names: Sequence[tuple[str, str]],
+    names: Sequence[str],
     scale: list[list[Any]],
     span: tuple[float, float],
-    title: str,
     colours: Palette,
 ) -> dict[str, Any]:
-    """Data and layout. ``words`` stand in the cells, ``names`` are two lines beside each row.
+    """Data and layout. ``words`` stand in the cells, ``names`` are listed above; the axes count them.
 
     A cell whose value is NaN has no colour; its words stand there all the same.
     """
-    places = list(range(len(names)))
+    count = len(names)
+    known = np.isfinite(values)
     trace = {
         "type": "heatmap",
         "z": encode(values.astype(np.float32)),
         "zmin": span[0],
         "zmax": span[1],
         "colorscale": scale,
+        "showscale": False,
         "xgap": 2,
         "ygap": 2,
         "hovertext": [list(row) for row in hover],
         "hovertemplate": "%{hovertext}<extra></extra>",
         "hoverongaps": True,
         "texttemplate": "%{text}",
-        "text": [list(row) for row in words],
+        "text": [[word if known[i, j] else "" for j, word in enumerate(row)] for i, row in enumerate(words)],
         "textfont": {"size": 12},
-        "colorbar": {"title": {"text": title, "side": "right"}, "outlinewidth": 0, "thickness": 8},
     }
     empty = [
-        {
-            "x": column,
-            "y": row,
-            "text": words[row][column],
-            "showarrow": False,
-            "font": {"color": colours.muted},
-        }
-        for row in places
-        for column in places
-        if not np.isfinite(values[row, column])
+        {"x": int(j), "y": int(i), "text": words[i][j], "showarrow": False, "font": {"color": colours.muted}}
+        for i, j in np.argwhere(~known)
     ]
-    numbers = [str(place + 1) for place in places]
-    named = [
-        f"{number}. {escape(first, quote=False)}<br>{escape(second, quote=False)}"
-        for number, (first, second) in zip(numbers, names, strict=True)
-    ]
-    last = len(places) - 0.5
+    above = _LINE * count + 34
+    axis = {"tickvals": encode(np.arange(count, dtype=np.uint8)), "showgrid": False, "fixedrange": True}
+    numbers = [str(place + 1) for place in range(count)]
     return {
         "data": [trace],
         "layout": {
-            "height": 90 + CELL * len(places),
-            "xaxis": {"tickvals": encode(np.arange(len(places), dtype=np.uint8)), "ticktext": numbers}
-            | {"range": [-0.5, last], "side": "top", "fixedrange": True},
-            "yaxis": {"tickvals": encode(np.arange(len(places), dtype=np.uint8)), "ticktext": named}
-            | {"range": [last, -0.5], "showgrid": False, "fixedrange": True},
-            "margin": {"l": 150, "r": 16, "t": 34, "b": 16},
-            "annotations": empty,
+            "height": above + CELL * count + 16,
+            "xaxis": {**axis, "ticktext": numbers, "range": [-0.5, count - 0.5], "side": "top"},
+            "yaxis": {**axis, "ticktext": numbers, "range": [count - 0.5, -0.5]},
+            "margin": {"l": 28, "r": 16, "t": above, "b": 16},
+            "annotations": [*empty, *_listed(names, colours)],
+            "meta": {"max_width": max(440, 44 + 130 * count)},
         },
     }
+
+
+def _listed(names: Sequence[str], colours: Palette) -> list[dict[str, Any]]:
+    """The names, a line each, over the drawing; pixels above it do not depend on its height."""
+    return [
+        {
+            "text": f"{place + 1}. {escape(name, quote=False)}",
+            "showarrow": False,
+            "x": 0,
+            "xref": "paper",
+            "xanchor": "left",
+            "xshift": -24,
+            "y": 1,
+            "yref": "paper",
+            "yanchor": "bottom",
+            "yshift": 24 + _LINE * (len(names) - 1 - place),
+            "font": {"size": 12, "color": colours.ink},
+        }
+        for place, name in enumerate(names)
+    ]

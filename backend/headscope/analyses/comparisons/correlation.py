@@ -40,9 +40,9 @@ def draw(chosen: Chosen, look: Look) -> Figure:
     low = min(0.9, np.floor(10 * float(known.min())) / 10) if len(known) else 0.0
     words = [[f"{r:.3f}" if np.isfinite(r) else "–" for r in row] for row in values]
     hover = [[_told(a, b, look.score) for b in chosen.runs] for a in chosen.runs]
-    names = [(run.model, run.label.removeprefix(f"{run.model} · ")) for run in chosen.runs]
+    names = [run.label for run in chosen.runs]
     scale = magnitude_scale(look.view.colours)
-    figure = matrix(values, words, hover, names, scale, (low, 1.0), "r", look.view.colours)
+    figure = matrix(values, words, hover, names, scale, (low, 1.0), look.view.colours)
     reading = (
         f"Pearson’s r of how “{SCORE_WORDS[look.score]}” is spread over heads and seeds, at 101 quantiles. "
         "1: the same distribution up to scale and shift; it says nothing of which heads. Between two rising "

@@ -18,7 +18,7 @@ from headscope.core.roles import SCORE_NAMES
 from headscope.figures import curves
 from headscope.figures.theme import Figure, Palette, titled
 
-_PANEL, _BETWEEN, _ABOVE, _BELOW = 190, 38, 60, 44
+_PANEL, _BETWEEN, _ABOVE, _BELOW = 190, 46, 60, 44
 """Pixels of a task's panel, between two, above the first and below the last."""
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
@@ -151,7 +151,7 @@ def _panels(tasks: list[str], threshold: float, colours: Palette) -> dict[str, A
         layout[f"xaxis{axis}"] = {
             "anchor": f"y{axis}",
             "range": [0, 1],
-            "tickvals": [0, 0.25, 0.5, 0.75],
+            "tickvals": [0, 0.25, 0.5, 0.75, 1],
             "title": {"text": "score" if last else ""},
         }
         layout[f"yaxis{axis}"] = {

@@ -18,6 +18,9 @@ from headscope.core.roles import SCORE_NAMES
 from headscope.figures.matrix import matrix
 from headscope.figures.theme import Figure, signed_scale, titled
 
+_ROOMY = 4
+"""Up to so many runs the cells of a matrix have room for what chance gives, on a phone too."""
+
 MODES = {"every": "share of seeds", "always": "in every seed", "any": "in some seed"}
 
 
@@ -56,20 +59,19 @@ def why_not(first: Compared, second: Compared, score: str, look: Look) -> str:
 def draw(chosen: Chosen, look: Look) -> Figure:
     """Phi as colour, heads in both and phi as words; on the diagonal a task's own heads."""
     found = [[between(a, b, look.score, look) for b in chosen.runs] for a in chosen.runs]
+    chance = len(chosen.runs) <= _ROOMY
     values = np.array([[one.phi for one in row] for row in found])
     np.fill_diagonal(values, np.nan)
     words = [
-        [_heads(one.both + one.first_only) if i == j else _cell(one) for j, one in enumerate(row)]
+        [_heads(one.both + one.first_only) if i == j else _cell(one, chance) for j, one in enumerate(row)]
         for i, row in enumerate(found)
     ]
     hover = [
         [_told(a, b, found[i][j], look) for j, b in enumerate(chosen.runs)] for i, a in enumerate(chosen.runs)
     ]
-    names = [
-        (run.task, run.label.removeprefix(f"{run.model} · {run.task}").lstrip(" ·")) for run in chosen.runs
-    ]
+    names = [run.label for run in chosen.runs]
     scale = signed_scale(look.view.colours)
-    figure = matrix(values, words, hover, names, scale, (-1.0, 1.0), "φ", look.view.colours)
+    figure = matrix(values, words, hover, names, scale, (-1.0, 1.0), look.view.colours)
     info = chosen.runs[0].result.model
     reading = (
         f"Of {info.n_layers * info.n_heads} heads of {chosen.runs[0].model}: "
@@ -77,6 +79,8 @@ def draw(chosen: Chosen, look: Look) -> Figure:
         "heads, 0 no more than chance, below 0 fewer. On the diagonal the task’s own heads. Seeds of one "
         "task agree only in part, which keeps φ below 1 even for tasks that use the same heads."
     )
+    if chance:
+        reading += " In brackets: heads in both by chance."
     return titled(
         figure,
         "Do tasks use the same heads?",
@@ -136,9 +140,10 @@ def _heads(number: float) -> str:
     return "–" if np.isnan(number) else f"{number:.0f}" if number == round(number) else f"{number:.1f}"
 
 
-def _cell(one: Overlap) -> str:
+def _cell(one: Overlap, chance: bool) -> str:
     phi = "–" if np.isnan(one.phi) else f"{one.phi:.2f}".replace("-", "−")
-    return f"{_heads(one.both)}<br>φ {phi}"
+    expected = f" ({_heads(round(one.expected, 1))})" if chance and np.isfinite(one.expected) else ""
+    return f"{_heads(one.both)}{expected}<br>φ {phi}"
 
 
 def _told(first: Compared, second: Compared, one: Overlap, look: Look) -> str:

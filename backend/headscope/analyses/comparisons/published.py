@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 SOURCE = "Nam et al. 2025, table 2 (arXiv 2505.13737)"
 SEEDS, THRESHOLD = 10, 0.5
+BRIEFLY = "Nam et al. 2025, Llama models, 10 seeds"
 CAUTION = (
     "Published rows are the paper’s: Llama models, its own tasks, 10 seeds, 500 updates a phase, threshold "
     "0.5. They show what is usual; none of the numbers here is computed from them."

@@ -30,8 +30,8 @@ from headscope.core.roles import SCORE_NAMES
 from headscope.figures.theme import Figure, Palette, titled
 
 NOTHING = float("nan")
-_BAR, _ROW, _SPACE = 11, 20, 12
-"""Pixels of a bar, of a row's name, and between rows."""
+_BAR, _ROW, _SPACE, _HEADING = 11, 20, 12, 30
+"""Pixels of a bar, of a row's name, between rows, and of the published rows' heading."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +123,13 @@ def rows(chosen: Chosen, look: Look) -> Table:
 def draw(chosen: Chosen, look: Look) -> Figure:
     """Three bars a run: faint to Any, solid to Always, a line at the mean over seeds."""
     shown = _shown(chosen, look)
+    own = len(chosen.runs)
     heights = [_ROW + _BAR * len(_measured(row)) + _SPACE for row in shown]
+    heights[own - 1] += _HEADING if len(shown) > own else 0
     tops = list(accumulate(heights, initial=0))
     traces: list[dict[str, Any]] = []
     for score in SCORE_NAMES:
         traces += _bars(score, shown, tops, look.view.colours)
-    own = len(chosen.runs)
     words = [_name(row, top, look.view.colours) for row, top in zip(shown, tops, strict=False)]
     layout = {
         "height": tops[-1] + 78,
@@ -137,11 +138,16 @@ def draw(chosen: Chosen, look: Look) -> Figure:
         "yaxis": {"range": [tops[-1], 0], "showticklabels": False, "showgrid": False},
         "margin": {"l": 16, "r": 16, "t": 34, "b": 44},
         "annotations": words,
-        "shapes": [_line(tops[own] - _SPACE / 2, look.view.colours)] if len(shown) > own else [],
+        "shapes": [],
     }
+    if len(shown) > own:
+        top = tops[own] - _HEADING
+        words.append(_written(top, f"<b>Published</b>: {published.BRIEFLY}", look.view.colours.muted))
+        layout["shapes"] = [_line(top - _SPACE / 2, look.view.colours)]
     reading = (
         f"Solid: heads that have the role in every seed (Always). Faint: in at least one (Any). The thin "
-        f"line is the mean over single seeds. A role counts from a score of {look.view.threshold:.2f} on."
+        f"line is the mean over single seeds; brackets hold the number of seeds. "
+        f"A role counts from a score of {look.view.threshold:.2f} on."
     )
     if look.common:
         reading += f" Always and Any as {chosen.fewest_seeds} seeds of each run give them on average."
@@ -263,16 +269,15 @@ def _told(word: str, row: Row, score: str) -> str:
 
 def _name(row: Row, top: int, colours: Palette) -> dict[str, Any]:
     own = row.source == "run"
-    seeds = f"{row.seeds} seed{'' if row.seeds == 1 else 's'}"
-    return {
-        "x": 0,
-        "xref": "paper",
-        "xanchor": "left",
-        "y": top + _ROW / 2 + 1,
-        "text": f"{escape(row.label, quote=False)} · {seeds}" + ("" if own else " · <i>published</i>"),
-        "showarrow": False,
-        "font": {"size": 12, "color": colours.ink if own else colours.muted},
-    }
+    name = escape(row.label, quote=False)
+    return _written(
+        top, f"{name} ({row.seeds})" if own else f"<i>{name}</i>", colours.ink if own else colours.muted
+    )
+
+
+def _written(top: int, text: str, colour: str) -> dict[str, Any]:
+    place = {"x": 0, "xref": "paper", "xanchor": "left", "y": top + _ROW / 2 + 1, "showarrow": False}
+    return {**place, "text": text, "font": {"size": 12, "color": colour}}
 
 
 def _line(y: float, colours: Palette) -> dict[str, Any]:
