@@ -118,8 +118,20 @@ def test_the_planted_roles_move_the_curves_as_they_must(whole: Result) -> None:
     assert harmful["above"] == 5
     assert needed["area"] < needed["random_area"] < 0 < harmful["area"]
     assert abs(useless["area"]) < 1e-3 < abs(useless["random_area"])
+    assert useless["nearer"] == 5
+    told = ABLATION.headline(whole)
+    assert told["harmful_closed_first"] == "above 5 of 5 random orders"
+    assert told["irrelevant_closed_first"] == "nearer 0 than 5 of 5 random orders"
     taken = whole.arrays["order"][NEEDED_FIRST][:, :2]
     assert {divmod(int(flat), 4) for flat in taken.reshape(-1)} == set(NEEDED)
+
+
+def test_where_no_head_has_a_role_no_rank_is_told() -> None:
+    earlier = gating(1)
+    open_all = {**earlier.arrays, "g_plus": np.ones_like(earlier.arrays["g_plus"])}
+    result, _ = run(FEW, replace(earlier, arrays=open_all))
+    assert ABLATION.headline(result)["harmful_closed_first"] == "no head is harmful"
+    assert "no head is harmful" in figures.build(result, "curves")["layout"]["meta"]["reading"]
 
 
 def test_with_nothing_and_with_all_heads_taken_every_order_agrees(whole: Result) -> None:

@@ -19,7 +19,7 @@ from headscope.analyses.held_out import held_out, scoring, sizes
 from headscope.analyses.orders import gating_run
 from headscope.analyses.sequential_ablation.plan import Setting, Work, plan, setting
 from headscope.analyses.sequential_ablation.schema import PRESETS, SequentialAblationParams, tried
-from headscope.analyses.sequential_ablation.summary import values
+from headscope.analyses.sequential_ablation.summary import ranked, values
 from headscope.core.model import ModelInfo
 from headscope.core.removal import layers_passed
 from headscope.core.roles import SCORE_NAMES
@@ -140,11 +140,11 @@ class SequentialAblation:
 
     def headline(self, result: Result) -> dict[str, Any]:
         """How the orders rank among random ones while their roles last, mean changes, the change at K."""
-        known, n = result.values, result.values["orders"]
-        needed, harmful = (known["while_role"][name] for name in ("facilitation", "interference"))
+        known = result.values
         return {
-            "needed_closed_first": f"below {needed['below']} of {n} random orders",
-            "harmful_closed_first": f"above {harmful['above']} of {n} random orders",
+            "needed_closed_first": ranked(known, "facilitation"),
+            "harmful_closed_first": ranked(known, "interference"),
+            "irrelevant_closed_first": ranked(known, "irrelevance"),
             **{f"{name}_area": value for name, value in known["area"].items()},
             "delta_at_K": known["end"]["facilitation"],
         }

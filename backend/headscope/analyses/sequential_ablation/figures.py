@@ -10,7 +10,7 @@ import numpy as np
 from headscope.analyses.base import Result
 from headscope.analyses.columns import over_seeds
 from headscope.analyses.sequential_ablation import tables
-from headscope.analyses.sequential_ablation.summary import THRESHOLD, with_role
+from headscope.analyses.sequential_ablation.summary import THRESHOLD, ranked, with_role
 from headscope.core.roles import SCORE_NAMES
 from headscope.figures import curves as parts
 from headscope.figures.theme import Figure, Palette, titled
@@ -70,8 +70,10 @@ def forms(result: Result, view: View) -> Figure:
                     k,
                     over_seeds(result.arrays[form][index], "every"),
                     colour,
-                    f"{WORDS[name]}, {form}",
+                    WORDS[name],
                     line={"dash": dash},
+                    legendgroup=name,
+                    showlegend=form == "closed",
                     hovertemplate=hover,
                 )
             )
@@ -79,7 +81,7 @@ def forms(result: Result, view: View) -> Figure:
         "height": 320,
         "xaxis": _axis(k, "heads taken, in order"),
         "yaxis": {"title": {"text": "log-probability, nats"}},
-        "margin": {**_MARGIN, "t": 56},
+        "margin": _MARGIN,
     }
     reading = (
         "Held-out log-probability of the targets with the heads taken closed (solid) and fully open "
@@ -154,9 +156,9 @@ def _run_out(result: Result, view: View, index: int, colour: str) -> dict[str, A
     k, name = result.arrays["k"].astype(float), SCORE_NAMES[index]
     have = with_role(result.arrays["score"][index], view.threshold)
     height = np.interp(have, k, over_seeds(result.arrays["delta"][index], "every").astype(float))
-    beyond = have >= k[-1]
+    shown = 0 < have < k[-1]
     return parts.dots(
-        np.array([np.nan if beyond else have]),
+        np.array([have if shown else np.nan]),
         np.array([height]),
         colour,
         f"{name} runs out",
@@ -184,19 +186,14 @@ def _zero(colours: Palette) -> dict[str, Any]:
 
 
 def _reading(result: Result, view: View) -> str:
-    known, seeds = result.values, len(result.seeds)
-    needed, harmful = (known["while_role"][name] for name in ("facilitation", "interference"))
-    n = known["orders"]
+    seeds = len(result.seeds)
+    needed, harmful, irrelevant = (ranked(result.values, name) for name in SCORE_NAMES)
     reading = (
         "How much lower (or higher) the held-out log-probability is with the first heads of an order closed "
-        "than with them open, all others at G+. Diamonds: from here on no head with a score of "
-        f"{view.threshold:g} or more is left."
+        f"than with them open, all others at G+. Diamonds: no head with a score of {view.threshold:g} or "
+        f"more is left. Until then (at {THRESHOLD:g}), needed first: {needed}; harmful first: {harmful}; "
+        f"doesn’t matter first: {irrelevant}."
     )
-    if needed["heads"]:
-        reading += (
-            f" Until then (at {THRESHOLD:g}) the needed lie below {needed['below']} of {n} random orders"
-        )
-        reading += f", the harmful above {harmful['above']}." if harmful["heads"] else "."
     return reading + (
         " One seed has no band."
         if seeds == 1

@@ -37,7 +37,7 @@ def values(arrays: Mapping[str, Any], n_test: int, failed: Sequence[int]) -> dic
     """In nats, means over seeds: ``area`` and ``end`` (delta at K) by order.
 
     ``while_role`` says of each score how many heads reach 0.5, the area up to there of its own order and of
-    the random ones, and how many of these its own is ``below``, and ``above``.
+    the random ones, and how many of these its own is ``below``, ``above``, and ``nearer`` to 0 than.
     """
     k = arrays["k"].astype(float)
     by_score = dict(zip(SCORE_NAMES, arrays["delta"].astype(float).mean(axis=1), strict=True))
@@ -57,6 +57,23 @@ def values(arrays: Mapping[str, Any], n_test: int, failed: Sequence[int]) -> dic
     }
 
 
+_RANKS = {
+    "facilitation": ("below", "no head is needed"),
+    "interference": ("above", "no head is harmful"),
+    "irrelevance": ("nearer", "every head matters"),
+}
+
+
+def ranked(values: Mapping[str, Any], score: str) -> str:
+    """How a score's own order lies among the random ones while its heads last, in words."""
+    rank, nothing = _RANKS[score]
+    mine = values["while_role"][score]
+    if not mine["heads"]:
+        return nothing
+    words = "nearer 0 than" if rank == "nearer" else rank
+    return f"{words} {mine[rank]} of {values['orders']} random orders"
+
+
 def _while_role(k: np.ndarray, curve: np.ndarray, by_chance: np.ndarray, heads: float) -> dict[str, Any]:
     mine, theirs = float(area(k, curve, heads)), area(k, by_chance, heads)
     return {
@@ -65,6 +82,7 @@ def _while_role(k: np.ndarray, curve: np.ndarray, by_chance: np.ndarray, heads: 
         "random_area": float(theirs.mean()),
         "below": int((theirs > mine).sum()),
         "above": int((theirs < mine).sum()),
+        "nearer": int((np.abs(theirs) > abs(mine)).sum()),
     }
 
 
