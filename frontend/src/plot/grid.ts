@@ -24,6 +24,8 @@ export interface GridMeta {
   max_width: number;
   /** What each value of a cell means, where values are kinds and not numbers. */
   words?: string[];
+  /** Heads with a frame round their cell: layer and head of each. */
+  outlined?: [number, number][];
 }
 
 export function gridMeta(figure: Figure): GridMeta {
@@ -263,10 +265,20 @@ export function turned(figure: Figure): Figure {
         ticktext: across.ticktext,
         title: across.title,
       },
-      shapes: [...shapes, ...acrossBrackets(meta, figure)],
+      shapes: [...shapes.map((shape) => turnedFrames(shape, meta)), ...acrossBrackets(meta, figure)],
       meta: { ...meta, max_width: 90 + meta.heads * Math.min(150, Math.max(44, 640 / meta.heads)) },
     },
   };
+}
+
+function turnedFrames(shape: Shape, meta: GridMeta): Shape {
+  if (shape.name !== "outlined") return shape;
+  const [halfX, halfY] = [0.5 - meta.gap[0] / 2, 0.5 - meta.gap[1] / 2];
+  const frames = (meta.outlined ?? []).map(([layer, head]) => {
+    const [x, y] = centre({ layer, head }, meta, true);
+    return `M${n(x - halfX)} ${n(y - halfY)}H${n(x + halfX)}V${n(y + halfY)}H${n(x - halfX)}Z`;
+  });
+  return { ...shape, path: frames.join("") };
 }
 
 function acrossBrackets(meta: GridMeta, figure: Figure): Shape[] {
