@@ -18,7 +18,7 @@ from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Pro
 from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES
 from headscope.analyses.meaning.evidence import Evidence, evidence, gating_of, pack, unpack
 from headscope.analyses.meaning.names import conflicts, first_names
-from headscope.analyses.meaning.roles import ROLES, role_sets
+from headscope.analyses.meaning.roles import ROLES, SIGNIFICANT, role_sets
 from headscope.analyses.meaning.schema import PRESETS, MeaningParams
 from headscope.core.cost import ELEMENT_BYTES
 from headscope.core.enrichment import crossed
@@ -123,7 +123,7 @@ class Meaning:
                 "complete": found.complete,
                 "gated_task": gated_task or None,
                 "conflicts": told,
-                "notes": _notes(found, arrays, params),
+                "notes": _notes(found, arrays),
             },
         )
 
@@ -160,14 +160,17 @@ def _cross(found: Evidence, run: Result, params: MeaningParams) -> dict[str, np.
 
 
 def _surest(result: Result) -> tuple[str, str, float] | None:
+    """Role, name and p; None where nothing is significant."""
     p = result.arrays["cross_holm"]
     if not np.isfinite(p).any():
         return None
     role, test = np.unravel_index(int(np.nanargmin(p)), p.shape)
+    if p[role, test] >= SIGNIFICANT:
+        return None
     return ROLES[role][1], result.values["tests"][test]["name"], float(p[role, test])
 
 
-def _notes(found: Evidence, arrays: Mapping[str, np.ndarray], params: MeaningParams) -> list[str]:
+def _notes(found: Evidence, arrays: Mapping[str, np.ndarray]) -> list[str]:
     notes = []
     if not found.complete:
         missing = [name for name in ("induction", "eigen", "rules", "functions") if name not in found.sources]
@@ -175,8 +178,6 @@ def _notes(found: Evidence, arrays: Mapping[str, np.ndarray], params: MeaningPar
             f"No run for {', '.join(missing)}: a head without a name is unknown, not without a function."
         )
     for each in found.tested:
-        if not each.passed.any():
-            notes.append(f"No head passes for {each.test.name}.")
         close = int(each.close.sum())
         if close:
             heads = "1 head lies" if close == 1 else f"{close} heads lie"
@@ -186,9 +187,4 @@ def _notes(found: Evidence, arrays: Mapping[str, np.ndarray], params: MeaningPar
         unnamed = int((always & (arrays["n_names"] == 0)).sum())
         if unnamed:
             notes.append(f"{unnamed} of the {int(always.sum())} heads that are always needed have no name.")
-        null = "their own layer" if params.within_layers else "all layers"
-        notes.append(
-            f"p-values: {params.draws:,} permutations of heads over {null}, one-sided, corrected after Holm "
-            "for all cells of the table that can be tested."
-        )
     return notes

@@ -11,7 +11,7 @@ from headscope.analyses.base import Result
 from headscope.analyses.meaning import tables
 from headscope.analyses.meaning.evidence import Tested, unpack
 from headscope.analyses.meaning.names import FAMILIES, NONE, UNKNOWN, family
-from headscope.analyses.meaning.roles import ROLES
+from headscope.analyses.meaning.roles import ROLES, SIGNIFICANT
 from headscope.core.arrays import encode
 from headscope.figures import categories
 from headscope.figures.categories import Kind
@@ -85,43 +85,42 @@ def evidence(result: Result, view: View) -> Figure:
 
 
 def cross(result: Result, view: View) -> Figure:
-    """Roles of the gating run against names: heads in both, and how surely that isn't chance."""
+    """Names against roles of the gating run: heads in both, and how surely that isn't chance."""
     tests = [each["name"] for each in result.values["tests"]]
     layout: dict[str, Any] = {
-        "height": 330,
+        "height": 150 + 36 * len(tests),
         "xaxis": {"type": "category", "tickangle": -35, "showgrid": False},
         "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False},
-        "margin": {"l": 140, "r": 16, "t": 12, "b": 110},
+        "margin": {"l": 130, "r": 64, "t": 12, "b": 130},
     }
     if "roles" not in result.arrays:
         reading = "No causal head gating run was named, so there are no roles to set the names against."
         return titled({"data": [], "layout": layout}, "What the needed heads do", reading)
     arrays = result.arrays
     sizes = arrays["roles"].astype(int).sum(axis=(1, 2))
-    rows = [f"{words} ({size})" for (_, words, *_), size in zip(ROLES, sizes.tolist(), strict=True)]
     with np.errstate(divide="ignore", invalid="ignore"):
         share = arrays["cross_count"] / sizes[:, None]
     trace = {
         "type": "heatmap",
-        "x": tests,
-        "y": rows,
-        "z": encode(np.nan_to_num(share).astype(np.float32)),
+        "x": [f"{words} ({size})" for (_, words, *_), size in zip(ROLES, sizes.tolist(), strict=True)],
+        "y": tests,
+        "z": encode(np.nan_to_num(share).T.astype(np.float32)),
         "zmin": 0,
         "zmax": 1,
         "colorscale": magnitude_scale(view.colours),
-        "colorbar": {"title": {"text": "share of the role's heads", "side": "right"}},
         "xgap": 2,
         "ygap": 2,
         "text": _cells(arrays),
         "texttemplate": "%{text}",
-        "hovertemplate": "%{y}: %{x}<br>%{z:.0%} of the role’s heads<br>%{text}<extra></extra>",
+        "textfont": {"size": 11},
+        "hovertemplate": "%{y}, %{x}<br>%{z:.0%} of the role’s heads<br>%{text}<extra></extra>",
     }
     null = "of their own layer" if result.params["within_layers"] else "of the model"
     task = result.values["gated_task"]
     reading = (
-        f"Of the heads with a role on {task}, how many have each name. p: how often as many would fall "
-        f"together if the names were dealt to the heads {null} at random, corrected for all cells after "
-        "Holm; a star is p < 0.05."
+        f"How many heads with a role on {task} have each name; colour is the share of the role's heads. "
+        f"p: how often as many would fall together if the names were dealt to the heads {null} at random, "
+        "corrected for all cells after Holm; a star is p < 0.05."
     )
     return titled({"data": [trace], "layout": layout}, "What the needed heads do", reading)
 
@@ -166,15 +165,17 @@ def _size(each: Tested, head: tuple[int, int]) -> float:
 
 
 def _cells(arrays: Any) -> list[list[str]]:
-    """Count, and p where it can be tested."""
-    said = []
-    for counts, ps in zip(arrays["cross_count"].tolist(), arrays["cross_holm"].tolist(), strict=True):
-        row = []
-        for count, p in zip(counts, ps, strict=True):
-            star = " *" if p < 0.05 else ""
-            row.append(str(count) if p != p else f"{count}{star}<br>p {p:.2g}")
-        said.append(row)
-    return said
+    """By name and role: the count, and p where it can be tested."""
+    return [
+        [_cell(count, p) for count, p in zip(counts, ps, strict=True)]
+        for counts, ps in zip(arrays["cross_count"].T.tolist(), arrays["cross_holm"].T.tolist(), strict=True)
+    ]
+
+
+def _cell(count: int, p: float) -> str:
+    if p != p:
+        return str(count)
+    return f"{count}{' *' if p < SIGNIFICANT else ''}<br>p {p:.2g}"
 
 
 FIGURES: dict[str, Callable[[Result, View], Figure]] = {"names": names, "evidence": evidence, "cross": cross}

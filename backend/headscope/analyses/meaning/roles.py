@@ -21,6 +21,9 @@ ROLES: Final = (
 )
 """Key, words, score, over seeds."""
 
+SIGNIFICANT: Final = 0.05
+"""A tie of role and name is starred, and named first, below this corrected p."""
+
 
 def role_sets(run: Result, threshold: float) -> dict[str, Bool[np.ndarray, "layer head"]]:
     """Heads [layer, head] by role. ``Invalid`` (nothing-fitted) where no seed has a fit."""
