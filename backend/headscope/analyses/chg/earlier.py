@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from headscope.analyses.base import Arrays, Input, Result
 from headscope.analyses.chg.schema import ChgParams
+from headscope.analyses.orders import gating_run
 from headscope.errors import Invalid
 from headscope.tasks.task import Task
 
@@ -30,27 +31,18 @@ def taken_over(
 ) -> Result | None:
     """The run whose seeds are taken over; None where none is named.
 
-    Raises ``Invalid``: run-missing; not-gating where it is of another analysis; other-version; other-task
-    (looked at where ``task`` is given); other-settings, naming what differs; no-more-seeds.
+    Raises ``Invalid``: what ``orders.gating_run`` does; other-version; other-settings, naming what differs;
+    no-more-seeds.
     """
     if params.adds_to is None:
         return None
-    run = (inputs or {}).get("adds_to")
-    if not isinstance(run, Result):
-        raise Invalid("The run to add seeds to isn't there.", "Name a finished run.", code="run-missing")
-    if run.analysis != "chg":
-        raise Invalid(
-            f"The run named is of the analysis {run.analysis!r}, which fits no gates.",
-            "Name a run of chg.",
-            code="not-gating",
-        )
+    run = gating_run(inputs, "adds_to", task, "Adding seeds")
     if run.schema_version != VERSION:
         raise Invalid(
             f"The run named is of version {run.schema_version} of causal head gating, not of {VERSION}.",
             "Run it anew with as many seeds as you want.",
             code="other-version",
         )
-    _check_task(run, task)
     _check_settings(run, params)
     if params.seeds <= len(run.seeds):
         raise Invalid(
@@ -73,16 +65,6 @@ def joined_to(earlier: Arrays, arrays: Arrays) -> dict[str, NDArray[Any]]:
         name: np.concatenate([earlier[name], array], axis=int(name.startswith(_SECOND_AXIS)))
         for name, array in arrays.items()
     }
-
-
-def _check_task(run: Result, task: Task | None) -> None:
-    theirs = dict(run.task or {})
-    if task is not None and theirs.get("content_hash") != task.content_hash:
-        raise Invalid(
-            f"The run named is of the task {theirs.get('name')!r}, not of {task.name!r} as it is here.",
-            "Name a run of the same task.",
-            code="other-task",
-        )
 
 
 def _check_settings(run: Result, params: ChgParams) -> None:

@@ -24,7 +24,7 @@ _STATE = ("logits", "first_moment", "second_moment")
 
 def fit(work: Work, params: ChgParams, context: Context) -> Arrays:
     """Logits and Adam's moments [seed, layer, head] after the piece, its losses [seed, update] in nats, and
-    what is known of who has settled.
+    what is known of who has settled and what is remembered of the examples.
     """
     from headscope.core.gating import advance
     from headscope.core.settling import Watch
@@ -48,7 +48,9 @@ def fit(work: Work, params: ChgParams, context: Context) -> Arrays:
     )
     arrays = {name: getattr(state, name).cpu().numpy() for name in _STATE}
     watched = {name: getattr(state.watch, name).numpy() for name in Watch.names()}
-    return {**arrays, **watched, "losses": state.losses.numpy()}
+    memory = state.memory
+    remembered = {} if memory is None else {"slopes": memory.slopes.numpy(), "met": memory.met.numpy()}
+    return {**arrays, **watched, **remembered, "losses": state.losses.numpy()}
 
 
 def _start(work: Work, seeds: Sequence[int], context: Context) -> FitState:
@@ -58,6 +60,7 @@ def _start(work: Work, seeds: Sequence[int], context: Context) -> FitState:
     import torch
 
     from headscope.core.gating import FitState, initial_logits
+    from headscope.core.memory import Memory
     from headscope.core.settling import Watch
 
     if not work.piece.needs:
@@ -72,8 +75,10 @@ def _start(work: Work, seeds: Sequence[int], context: Context) -> FitState:
     if not work.start:
         return FitState.fresh(before["logits"])
     watch = Watch(**{name: before[name] for name in Watch.names()})
+    memory = Memory(before["slopes"], before["met"]) if "slopes" in before else None
     logits, first, second = (before[name] for name in _STATE)
-    return FitState(work.start, logits, first, second, torch.zeros(len(seeds), 0, dtype=torch.float64), watch)
+    none = torch.zeros(len(seeds), 0, dtype=torch.float64)
+    return FitState(work.start, logits, first, second, none, watch, memory)
 
 
 def _phase(name: PhaseName, params: ChgParams) -> Phase:
@@ -91,6 +96,7 @@ def _phase(name: PhaseName, params: ChgParams) -> Phase:
         clip=params.clip,
         stream="push" if pushed else "zero",
         settling=Settling() if params.settle else None,
+        remembers=params.remember,
     )
 
 
