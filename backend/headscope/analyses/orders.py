@@ -29,7 +29,7 @@ def gating_run(inputs: Mapping[str, Input] | None, param: str, task: Task | None
         )
     if run.analysis != "chg":
         raise Invalid(
-            f"The run named is of the analysis {run.analysis!r}; heads are ordered by causal head gating.",
+            f"The run named is of the analysis {run.analysis!r}, not of causal head gating.",
             "Name a run of chg.",
             code="not-gating",
         )

@@ -1,7 +1,7 @@
 """How long a causal head gating run will take and how much memory, without loading torch.
 
     seconds = load + FLOP / throughput + passes x layers x overhead
-    FLOP    = seeds x 3 phases x updates x batch x 2 F + held-out x (1 + 3 seeds) x F
+    FLOP    = seeds x 3 phases x updates x batch x 2 F + held-out x (1 + 5 seeds) x F
 
 F is an example's forward pass (``core.cost.forward_flop``); a backward to the gates costs another F, as the
 weights are frozen. A pass is one micro-batch forward or backward; its overhead is what a layer costs beside
@@ -48,7 +48,7 @@ def estimate(
     scored = min(params.n_test or n_test, n_test)
     forward = forward_flop(model, tokens, targets)
     per_update = params.seeds * batch * forward
-    held_out = scored * (1 + 3 * params.seeds) * forward
+    held_out = scored * (1 + 5 * params.seeds) * forward
     flop = 3 * params.steps * 2 * per_update + held_out
     both_ways = 2 * math.ceil(per_update / CPU_BUDGET.flop)
     passes = 3 * params.steps * both_ways + math.ceil(held_out / CPU_BUDGET.flop)
