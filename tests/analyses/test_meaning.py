@@ -155,7 +155,7 @@ def two_layers() -> Result:
         "gating": _shipped("headscope-2l-induction"),
     }
     params = MeaningParams(**dict.fromkeys(given, "abc"))
-    info = given["induction"].model  # type: ignore[union-attr]
+    info = _shipped("induction-headscope-2l").model
     (piece,) = ANALYSES["meaning"].plan(params, info, given)  # type: ignore[call-arg]
     arrays = ANALYSES["meaning"].compute(piece, params, Context(random_model(), None, inputs=given))
     return ANALYSES["meaning"].assemble(params, info, None, {piece.key: arrays})

@@ -85,7 +85,7 @@ def functions() -> Result:
 
 
 def rules() -> Result:
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for kind in ("abstraction", "induction", "retrieval"):
         arrays |= {
             kind: at(1.0, (0, 2)),
