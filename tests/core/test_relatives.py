@@ -1,4 +1,4 @@
-"""Leaving out, slopes, the path, direct shares: plain float64 implementations, identities, TransformerLens."""
+"""Leaving out, slopes, the path, direct shares: plain float64 code, identities, TransformerLens."""
 
 from __future__ import annotations
 

@@ -125,6 +125,7 @@ function RunFigure({ run, name, share, selection, threshold, onThreshold, saysLe
   if (figure.leftOut && selection.head && share === null)
     return saysLeftOut ? <LeftOut run={run} head={selection.head} /> : null;
   const { meta } = figure.data?.layout ?? {};
+  if (meta?.absent === true) return null; // this run fitted no such thing
   const wide = meta?.wide === true || (isGrid(figure.data) && Number(meta?.max_width) >= 480);
   return (
     <div className={wide ? "wide" : ""}>

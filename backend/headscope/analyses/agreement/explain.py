@@ -18,7 +18,7 @@ from headscope.analyses.agreement.methods import BY_NAME
 
 _GONE = 0.25
 _SATURATED = (0.2, 0.8)
-_AT_LAST_TOKEN = ("direct", "mediation", "symbolic_induction", "retrieval")
+_AT_LAST_TOKEN = ("direct", "mediation", "induction", "retrieval")
 _ONE_HEAD_AT_A_TIME = ("left_out", "path", "slope", "importance")
 
 
@@ -51,9 +51,9 @@ def explanations(
         _unused,
     )
     told = [made for rule in rules if (made := rule(facts)) is not None]
-    smaller = found if len(found) < len(missed) else missed
     covered = {name for made in told for name in made.accounts_for}
-    open_questions = [name for name in smaller if name not in covered]
+    sides = [(len(side), [name for name in side if name not in covered], side) for side in (found, missed)]
+    _, open_questions, smaller = min(sides, key=lambda each: (each[0], len(each[1])))
     if open_questions:
         words = _titles(open_questions)
         verb = "finds" if smaller is found else "misses"

@@ -29,7 +29,9 @@ def disagreements(result: Result, view: View) -> Figure:
     seen = of_arrays(result.arrays)
     at = [tuple(int(part) for part in each["head"].split(".")) for each in told]
     standings = {name: standing(each) for name, each in seen.items()}
-    z = np.array([[standings[name][head] for name in seen] for head in at], np.float32).reshape(len(at), -1)
+    z = np.array([[standings[name][head] for name in seen] for head in at], np.float32).reshape(
+        len(at), len(seen)
+    )
     marks = [["●" if seen[name].found[head] else "" for name in seen] for head in at]
     trace = {
         "type": "heatmap",

@@ -45,12 +45,15 @@ METHODS: Final = (
     Method("importance", "Importance", "nats", "relatives"),
     Method("direct", "Direct", "logits", "relatives"),
     Method("mediation", "Mediation", "", "mediation"),
-    Method("symbol_abstraction", "Symbol abstraction", "logits", "rules"),
-    Method("symbolic_induction", "Symbolic induction", "logits", "rules"),
+    Method("abstraction", "Symbol abstraction", "logits", "rules"),
+    Method("induction", "Symbolic induction", "logits", "rules"),
     Method("retrieval", "Retrieval", "logits", "rules"),
     Method("probe", "Probe", "", "probe", causal=False),
 )
 """In the order of every table. The probe says what a head's output holds, not whether it is used."""
+
+RULE_TASKS: Final = ("rule-aba", "rule-abb")
+_RULE_HEADS: Final = ("abstraction", "induction", "retrieval")
 
 BY_NAME: Final = {method.name: method for method in METHODS}
 
@@ -121,7 +124,9 @@ def _run(inputs: Mapping[str, Input] | None, name: str, gating: Result) -> Resul
             code="other-analysis",
         )
     mine, theirs = (dict(each.task or {}) for each in (gating, run))
-    if mine.get("content_hash") != theirs.get("content_hash"):
+    if name == "rules":
+        _check_rules(mine)
+    elif mine.get("content_hash") != theirs.get("content_hash"):
         raise Invalid(
             f"{name}: that run is of the task {theirs.get('name')!r}, the gating run of {mine.get('name')!r}"
             + (" with other content." if mine.get("name") == theirs.get("name") else "."),
@@ -129,6 +134,16 @@ def _run(inputs: Mapping[str, Input] | None, name: str, gating: Result) -> Resul
             code="other-task",
         )
     return run
+
+
+def _check_rules(mine: Mapping[str, Any]) -> None:
+    """Mediation of abstract rules draws contexts of its own: it speaks of the two tasks of these rules."""
+    if mine.get("name") not in RULE_TASKS:
+        raise Invalid(
+            f"rules: that run is of abstract rules, the gating run of {mine.get('name')!r}.",
+            f"Compare it with gating of {' or '.join(RULE_TASKS)}.",
+            code="other-task",
+        )
 
 
 def _relatives(run: Result, params: AgreementParams) -> dict[str, Seen]:
@@ -151,10 +166,7 @@ def _mediation(run: Result, params: AgreementParams) -> dict[str, Seen]:
 
 
 def _rules(run: Result, params: AgreementParams) -> dict[str, Seen]:
-    return {
-        name: _significant(run, name, f"{name}_significant")
-        for name in ("symbol_abstraction", "symbolic_induction", "retrieval")
-    }
+    return {name: _significant(run, name, f"{name}_significant") for name in _RULE_HEADS}
 
 
 def _probe(run: Result, params: AgreementParams) -> dict[str, Seen]:

@@ -74,10 +74,11 @@ def _spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[
 
 
 def _welch(values: NDArray[np.float64], found: NDArray[np.bool_]) -> tuple[float, float]:
-    from scipy.stats import ttest_ind
+    from scipy.stats import ttest_ind_from_stats
 
     inside, outside = values[found], values[~found]
     if min(len(inside), len(outside)) < 2 or np.ptp(inside) + np.ptp(outside) == 0:
         return np.nan, np.nan
-    t, p = ttest_ind(inside, outside, equal_var=False)
+    described = [part for side in (inside, outside) for part in (side.mean(), side.std(ddof=1), len(side))]
+    t, p = ttest_ind_from_stats(*described, equal_var=False)
     return float(t), float(p)
