@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from headscope.core.model import ModelInfo
+from headscope.core.packing import Packing
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,16 @@ class MicroModel:
 
     def logits_at(self, tokens: Tensor, where: Tensor, kept: Any = None) -> Tensor:
         return self.logits(tokens)[where[:, 0], where[:, 1]]
+
+    def packs(self) -> bool:
+        return False
+
+    def target_logits(self, packing: Packing, gates: Tensor | None) -> Tensor:
+        if gates is not None:
+            with self.gated(gates[packing.owners[packing.rows[:, 0]]]):
+                return self.target_logits(packing, None)
+        logits = self.logits(packing.tokens[packing.rows]).flatten(0, 1)
+        return logits[packing.places[packing.targets]]
 
     def kept(self, tokens: Tensor) -> Any:
         return None

@@ -92,7 +92,7 @@ def watching(modules: Sequence[nn.Module], config: Any, watch: Watch) -> Iterato
         usual = outer.usual
     token = _open.set(_Open({id(module): layer for layer, module in enumerate(modules)}, watch, usual))
     try:
-        with _native(modules) if config is None else _named(config):
+        with _native(modules) if config is None else _registered(config):
             yield
     finally:
         _open.reset(token)
@@ -154,11 +154,17 @@ def holding(patterns: Mapping[int, torch.Tensor]) -> Edit:
 
 
 @contextmanager
-def _named(config: Any) -> Iterator[None]:
-    """Have a transformers model look our attention function up."""
+def _registered(config: Any) -> Iterator[None]:
     register()
+    with named(config, NAME):
+        yield
+
+
+@contextmanager
+def named(config: Any, name: str) -> Iterator[None]:
+    """Have a transformers model look its attention function up by this name."""
     before = config._attn_implementation
-    config._attn_implementation = NAME
+    config._attn_implementation = name
     try:
         yield
     finally:

@@ -1,10 +1,11 @@
 """Examples cut into micro-batches of bounded work.
 
-1. Rows (an example and whose gates it runs under) are sorted by length, longest first.
+1. Rows (an example and whose gates it runs under) are sorted by length, longest first; where they will be
+   packed (``core.packing``), by gates and beginning instead, so that rows which begin alike are neighbours.
 2. They are cut where the work of a forward pass would exceed a budget of FLOP and bytes. The budget is a
    number and never a clock, so that the same request is summed in the same order on a slow and on a fast day.
-3. What still differs in length within a piece is padded on the right: attention is causal, so no real
-   position sees the padding, and no target lies on it. Padded equals unpadded.
+3. What still differs in length within a piece is padded on the right, unless packed: attention is causal, so
+   no real position sees the padding, and no target lies on it. Padded equals unpadded, packed equals both.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from jaxtyping import Float, Int
 
 from headscope.core.cost import ACCELERATOR_BUDGET, CPU_BUDGET, Budget
 from headscope.core.model import ModelInfo
+from headscope.core.packing import Packing, pack, shared
 from headscope.errors import Invalid
 
 _PADDING = 0
@@ -41,7 +43,8 @@ class MicroBatch:
 
     ``owners`` tells whose gates each row runs under, ``examples`` which example it is; ``where`` are the
     (row, position) pairs whose logits are read, ``answers`` the token that belongs there and ``weights`` one
-    over the number of target tokens of its row.
+    over the number of target tokens of its row. ``packing``, where it was asked for, is the same for
+    ``HeadModel.target_logits``.
     """
 
     tokens: Int[torch.Tensor, "row pos"]
@@ -50,6 +53,7 @@ class MicroBatch:
     where: Int[torch.Tensor, "target 2"]
     answers: Int[torch.Tensor, " target"]
     weights: Float[torch.Tensor, " target"]
+    packing: Packing | None = None
 
 
 def check_examples(examples: Sequence[Scored], n_ctx: int, split: str) -> None:
@@ -84,27 +88,50 @@ def budget_for(device: torch.device) -> Budget:
 
 
 def micro_batches(
-    rows: Sequence[tuple[int, int]], examples: Sequence[Scored], info: ModelInfo, budget: Budget
+    rows: Sequence[tuple[int, int]],
+    examples: Sequence[Scored],
+    info: ModelInfo,
+    budget: Budget,
+    *,
+    packed: bool | None = None,
 ) -> list[MicroBatch]:
     """Cut (owner, example index) rows into pieces of similar length and at most ``budget`` a forward pass.
 
-    A single row is never cut, even where it costs more.
+    A single row is never cut, even where it costs more. ``packed`` says that pieces go to ``target_logits``,
+    and whether the model packs them (``HeadModel.packs``).
     """
-    ordered = sorted(rows, key=lambda row: -len(examples[row[1]].tokens))
-    costs = [budget.share(info, len(examples[i].tokens), len(examples[i].targets)) for _, i in ordered]
-    share = sum(costs) / max(1, math.ceil(sum(costs)))
+    if packed:
+        ordered = sorted(rows, key=lambda row: (row[0], tuple(examples[row[1]].tokens)))
+    else:
+        ordered = sorted(rows, key=lambda row: -len(examples[row[1]].tokens))
+    read = [_input(examples[i]) if packed is not None else examples[i].tokens for _, i in ordered]
+    kept = [0] * len(rows)
+    if packed:
+        lines = [(owner, line) for (owner, _), line in zip(ordered, read, strict=True)]
+        kept = [shared(before, line) for before, line in zip([None, *lines], lines, strict=False)]
+
+    def cost(row: int, begun: int) -> float:
+        return budget.share(info, len(read[row]) - begun, len(examples[ordered[row][1]].targets))
+
+    total = sum(cost(row, kept[row]) for row in range(len(rows)))
+    share = total / max(1, math.ceil(total))
     pieces: list[list[tuple[int, int]]] = []
     filled = math.inf
-    for row, cost in zip(ordered, costs, strict=True):
-        if filled + cost > 1 or filled >= share:
+    for row, begun in enumerate(kept):
+        if filled + cost(row, begun) > 1 or filled >= share:
             pieces.append([])
-            filled = 0.0
-        pieces[-1].append(row)
-        filled += cost
-    return [_stack(piece, examples) for piece in pieces]
+            filled, begun = 0.0, 0
+        pieces[-1].append(ordered[row])
+        filled += cost(row, begun)
+    return [_stack(piece, examples, packed is not None) for piece in pieces]
 
 
-def _stack(piece: Sequence[tuple[int, int]], examples: Sequence[Scored]) -> MicroBatch:
+def _input(example: Scored) -> Sequence[int]:
+    """What of an example is input: the tokens before its last target."""
+    return example.tokens[: max(example.targets)]
+
+
+def _stack(piece: Sequence[tuple[int, int]], examples: Sequence[Scored], packed: bool) -> MicroBatch:
     longest = max(len(examples[i].tokens) for _, i in piece)
     tokens = torch.full((len(piece), longest), _PADDING, dtype=torch.long)
     where, answers, weights = [], [], []
@@ -122,4 +149,5 @@ def _stack(piece: Sequence[tuple[int, int]], examples: Sequence[Scored]) -> Micr
         where=torch.tensor(where),
         answers=torch.tensor(answers),
         weights=torch.tensor(weights, dtype=torch.float64),
+        packing=pack([(owner, _input(examples[i])) for owner, i in piece], where) if packed else None,
     )

@@ -31,9 +31,11 @@ from headscope.core.folder import effective_attention, end_tokens, read_config
 from headscope.core.hooks import capturing_z, gated, only_at
 from headscope.core.loading import DTYPES, make
 from headscope.core.model import ModelInfo, model_info
+from headscope.core.packing import Packing
 from headscope.core.parts import locate
 from headscope.core.readout import keeping_stream, measure_tail, token_losses
 from headscope.core.resuming import Blocks, kept_cache
+from headscope.core.target_pass import TargetPass
 from headscope.core.tokens import Tokenizer
 from headscope.errors import Invalid, Refused
 
@@ -78,6 +80,17 @@ class BridgedModel:
         """Logits at (row, position) pairs only: the unembedding sees nothing else."""
         with only_at(self._unembedding, where.to(self.device)):
             return self._forward(tokens, kept)[0]
+
+    def packs(self) -> bool:
+        """Whether rows of several lengths run packed."""
+        return self._targets.packs
+
+    def target_logits(
+        self, packing: Packing, gates: Float[torch.Tensor, "set layer head"] | None
+    ) -> Float[torch.Tensor, "target vocab"]:
+        """Logits at the targets, each row under its owner's gates; padded where patterns are read."""
+        plain = self._eager > 0 or self._watch != Watch()
+        return self._targets(packing, gates, plain=plain)
 
     def kept(self, tokens: Int[torch.Tensor, "1 pos"]) -> Any:
         """A prompt's keys and values, for passes over what may follow it; None without any."""
@@ -169,6 +182,14 @@ class BridgedModel:
             yield tokens[-1]
 
     @cached_property
+    def _targets(self) -> TargetPass:
+        config = getattr(self.module, "config", None)
+        return TargetPass(
+            lambda tokens, positions: self._forward(tokens, positions=positions),
+            self.gated, self.parts, self.info, config, self.attention,
+        )  # fmt: skip
+
+    @cached_property
     def _blocks(self) -> Blocks:
         return Blocks(self.parts.blocks, self.logits)
 
@@ -183,8 +204,11 @@ class BridgedModel:
                 part._forward_pre_hooks.clear()  # a context may be open while the copy is made
         return self._boot(twin)
 
-    def _forward(self, tokens: torch.Tensor, cache: Any = None) -> torch.Tensor:
-        n = tokens.shape[1] + (0 if cache is None else cache.get_seq_length())
+    def _forward(
+        self, tokens: torch.Tensor, cache: Any = None, positions: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        n = tokens.shape[1] if positions is None else int(positions.max()) + 1
+        n += 0 if cache is None else cache.get_seq_length()
         if n > self.info.n_ctx:
             raise Invalid(
                 f"{n} tokens don't fit the context of {self.info.n_ctx}.",
@@ -195,7 +219,8 @@ class BridgedModel:
             self._check_whole()
         module = self.bridge.original_model if self._eager else self.module
         kept = {"use_cache": False} if cache is None else {"use_cache": True, self._cache_name: cache}
-        out = module(input_ids=tokens.to(self.device), **kept)
+        placed = {} if positions is None else {"position_ids": positions.to(self.device)}
+        out = module(input_ids=tokens.to(self.device), **kept, **placed)
         logits: torch.Tensor = out if isinstance(out, torch.Tensor) else out.logits
         return logits
 

@@ -31,7 +31,7 @@ class Budget:
         )
 
 
-CPU_BUDGET = Budget(flop=40e9, bytes=4 * 2**30)
+CPU_BUDGET = Budget(flop=60e9, bytes=4 * 2**30)
 """A forward pass below half a second at 100 GFLOP/s; the backward pass is as long."""
 
 ACCELERATOR_BUDGET = Budget(flop=8e12, bytes=6 * 2**30)

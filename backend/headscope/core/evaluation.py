@@ -87,7 +87,8 @@ def _score(
     rows = [(g, i) for g in range(n_sets) if not dead[g] for i in range(len(examples))]
     mean, total, hit = torch.zeros(3, n_sets, len(examples), dtype=torch.float64)
     placed = None if gates is None else gates.to(model.device)
-    for batch in micro_batches(rows, examples, model.info, budget_for(model.device)):
+    budget = budget_for(model.device)
+    for batch in micro_batches(rows, examples, model.info, budget, packed=model.packs()):
         checkpoint()
         with torch.no_grad():
             predicted = target_logits(model, batch, placed).cpu()

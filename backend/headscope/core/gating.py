@@ -17,6 +17,9 @@ Minimised, for each seed by itself:
 Seeds are a batch axis: they share forward passes and nothing else, so many fitted at once equal one by one. A
 training set smaller than a batch is used whole at each update (no example counts twice). A seed whose loss or
 gradient isn't finite is given up: its gates and later losses are NaN, the others go on.
+
+Two ways to do with less work than the paper's, both off unless asked for: a fit ends when its heads no longer
+change sides (``core.settling``), and small batches are helped by a memory of earlier ones (``core.memory``).
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ import torch
 from jaxtyping import Float
 
 from headscope.core.batches import MicroBatch, Scored, budget_for, check_examples, micro_batches
+from headscope.core.memory import Memory, pays
 from headscope.core.model import HeadModel
+from headscope.core.settling import Settling, Watch
 
 _SMALLEST_GATE = 1e-6
 
@@ -37,7 +42,8 @@ _SMALLEST_GATE = 1e-6
 @dataclass(frozen=True)
 class Phase:
     """Settings of one phase. ``regularisation`` is lambda with its sign; ``stream`` names the series of
-    batches.
+    batches; ``settling`` ends a seed's fit before the last update, where given; with ``remembers`` slopes are
+    blended with remembered ones where that pays (``core.memory``).
     """
 
     steps: int
@@ -48,6 +54,8 @@ class Phase:
     clamp: float = 4.0
     clip: float = 1.0
     stream: str = "zero"
+    settling: Settling | None = None
+    remembers: bool = False
 
     def lr(self, step: int) -> float:
         """Learning rate of update ``step`` in 0 .. steps - 1."""
@@ -60,7 +68,8 @@ class FitState:
     """Where a phase stands after ``step`` updates; enough to go on from.
 
     ``logits`` and Adam's two moments are [seed, layer, head]; ``losses`` (nats, without the push) are those
-    of the updates done since the state that it was advanced from, [seed, update].
+    of the updates done since the state that it was advanced from, [seed, update]: NaN where a seed had
+    settled or failed.
     """
 
     step: int
@@ -68,6 +77,8 @@ class FitState:
     first_moment: Float[torch.Tensor, "seed layer head"]
     second_moment: Float[torch.Tensor, "seed layer head"]
     losses: Float[torch.Tensor, "seed update"]
+    watch: Watch
+    memory: Memory | None = None
 
     @property
     def gates(self) -> Float[torch.Tensor, "seed layer head"]:
@@ -78,7 +89,8 @@ class FitState:
     def fresh(cls, logits: Float[torch.Tensor, "seed layer head"]) -> FitState:
         """The start of a phase: the gates given, Adam's moments empty."""
         zeros = torch.zeros_like(logits)
-        return cls(0, logits, zeros, zeros, torch.zeros(len(logits), 0, dtype=torch.float64))
+        none = torch.zeros(len(logits), 0, dtype=torch.float64)
+        return cls(0, logits, zeros, zeros, none, Watch.fresh(logits))
 
 
 def initial_logits(
@@ -133,19 +145,30 @@ def advance(
     for draw in draws:
         for _ in range(state.step):
             next(draw)
-    losses = []
+    watch, memory = state.watch, _memory(phase, state, len(examples))
+    history = torch.full((len(seeds), until - state.step), torch.nan, dtype=torch.float64)
     for step in range(state.step, until):
-        alive = [s for s in range(len(seeds)) if bool(torch.isfinite(logits[s]).all())]
-        drawn = {s: next(draws[s]) for s in alive}
+        live = ~watch.settled & logits.isfinite().all(dim=2).all(dim=1).cpu()
+        if not live.any():
+            break
+        drawn = {s: next(draws[s]) for s in live.nonzero()[:, 0].tolist()}
         rows = [(s, index) for s, indices in drawn.items() for index in indices]
-        loss, gradient = loss_and_gradient(model, examples, rows, logits, checkpoint)
+        loss, gradient = loss_and_gradient(model, examples, rows, logits, checkpoint, memory)
         gradient = gradient + push_gradient(logits, phase.regularisation, phase.clamp)
+        settled = logits[watch.settled].clone()
         adam(logits, clip_per_seed(gradient, phase.clip), moments, phase.lr(step), step + 1)
-        logits[~torch.isfinite(loss)] = torch.nan
-        losses.append(loss)
+        logits[live & ~loss.isfinite()] = torch.nan
+        logits[watch.settled] = settled
+        watch = watch.after(torch.sigmoid(logits), phase.settling)
+        history[:, step - state.step] = loss
         report(step + 1, float(loss.nanmean()))
-    history = torch.stack(losses, dim=1) if losses else state.losses[:, :0]
-    return FitState(until, logits, *moments, history)
+    return FitState(until, logits, *moments, history, watch, memory)
+
+
+def _memory(phase: Phase, state: FitState, n_examples: int) -> Memory | None:
+    if not (phase.remembers and pays(n_examples, phase.batch_size, phase.steps)):
+        return None
+    return Memory.fresh(state.logits, n_examples) if state.memory is None else state.memory.clone()
 
 
 def loss_and_gradient(
@@ -154,28 +177,52 @@ def loss_and_gradient(
     rows: Sequence[tuple[int, int]],
     logits: Float[torch.Tensor, "seed layer head"],
     checkpoint: Callable[[], None] = lambda: None,
+    memory: Memory | None = None,
 ) -> tuple[Float[torch.Tensor, " seed"], Float[torch.Tensor, "seed layer head"]]:
     """Each seed's mean NLL over its rows (nats, float64) and the gradient with respect to its logits.
 
     Rows are (seed index, example index). A seed without rows, or whose loss or gradient isn't finite, has
-    loss NaN.
+    loss NaN. With a ``memory`` the gradient is blended with what it remembers, and it is brought up to date.
     """
-    gates = torch.sigmoid(logits).detach().to(model.device).requires_grad_()
-    counts = torch.bincount(torch.tensor([s for s, _ in rows], dtype=torch.long), minlength=len(logits))
-    loss = torch.zeros(len(logits), dtype=torch.float64)
-    for batch in micro_batches(rows, examples, model.info, budget_for(model.device)):
-        weights = batch.weights / counts[batch.owners[batch.where[:, 0]]]
-        checkpoint()
-        nll = target_nll(model, batch, gates)
-        checkpoint()
-        (nll * weights.to(nll)).sum().backward()
-        loss.index_add_(0, batch.owners[batch.where[:, 0]], nll.detach().cpu().double() * weights)
-    slope = torch.zeros_like(logits) if gates.grad is None else gates.grad.to(logits)
-    opened = torch.sigmoid(logits)
-    gradient = slope * opened * (1 - opened)
-    lost = (counts == 0) | ~torch.isfinite(gradient).all(dim=2).all(dim=1) | ~torch.isfinite(loss)
-    loss[lost] = torch.nan
+    gates = torch.sigmoid(logits)
+    owners = torch.tensor([seed for seed, _ in rows], dtype=torch.long)
+    counts = torch.bincount(owners, minlength=len(logits))
+    if memory is None:
+        loss, slope = _sums(model, examples, rows, gates, checkpoint)
+        slope = slope / counts.clamp(min=1).to(slope)[:, None, None]
+    else:
+        # Rows under gates of their own, though alike, so that each has a slope of its own.
+        alone = [(row, example) for row, (_, example) in enumerate(rows)]
+        each, slopes = _sums(model, examples, alone, gates[owners], checkpoint)
+        loss = torch.zeros(len(logits), dtype=torch.float64).index_add_(0, owners, each)
+        slope = torch.zeros_like(logits)
+        for seed in owners.unique().tolist():
+            mine = owners == seed
+            slope[seed] = memory.blend(seed, [i for s, i in rows if s == seed], slopes[mine])
+    gradient = slope * gates * (1 - gates)
+    loss = loss / counts
+    loss[~torch.isfinite(gradient).all(dim=2).all(dim=1) | ~torch.isfinite(loss)] = torch.nan
     return loss, gradient
+
+
+def _sums(
+    model: HeadModel,
+    examples: Sequence[Scored],
+    rows: Sequence[tuple[int, int]],
+    gates: Float[torch.Tensor, "set layer head"],
+    checkpoint: Callable[[], None],
+) -> tuple[Float[torch.Tensor, " set"], Float[torch.Tensor, "set layer head"]]:
+    """Summed over the (set, example) rows of each set: NLL (nats, float64), and its slope by gate."""
+    leaf = gates.detach().to(model.device).requires_grad_()
+    loss = torch.zeros(len(gates), dtype=torch.float64)
+    budget = budget_for(model.device)
+    for batch in micro_batches(rows, examples, model.info, budget, packed=model.packs()):
+        checkpoint()
+        nll = target_nll(model, batch, leaf)
+        checkpoint()
+        (nll * batch.weights.to(nll)).sum().backward()
+        loss.index_add_(0, batch.owners[batch.where[:, 0]], nll.detach().cpu().double() * batch.weights)
+    return loss, torch.zeros_like(gates) if leaf.grad is None else leaf.grad.to(gates)
 
 
 def target_nll(
@@ -191,7 +238,10 @@ def target_logits(
 ) -> Float[torch.Tensor, "target vocab"]:
     """What the model predicts at each target position, in float32 or better; rows under their own gates."""
     tokens, where = batch.tokens.to(model.device), batch.where.to(model.device)
-    if gates is None:
+    if batch.packing is not None:
+        placed = None if gates is None else gates.to(model.dtype)
+        predicted = model.target_logits(batch.packing.to(model.device), placed)
+    elif gates is None:
         predicted = model.logits_at(tokens, where)
     else:
         with model.gated(gates[batch.owners.to(model.device)].to(model.dtype)):

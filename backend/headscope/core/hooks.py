@@ -114,6 +114,20 @@ def reading_output(module: nn.Module, keep: Callable[[torch.Tensor], None]) -> I
         handle.remove()
 
 
+@contextmanager
+def changing_output(module: nn.Module, change: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
+    """Put ``change(output)`` in the place of what comes out of a module."""
+
+    def hook(_: nn.Module, __: Any, out: Any) -> Any:
+        return (change(out[0]), *out[1:]) if isinstance(out, tuple) else change(out)
+
+    handle = module.register_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
 class _Gate:
     """Pre-hook of one layer: z * gate. A gate of exactly 1 leaves every bit of z as it is."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import torch
     from jaxtyping import Float, Int
 
+    from headscope.core.packing import Packing
     from headscope.core.parts import Parts
     from headscope.core.readout import Tail
 
@@ -89,6 +90,22 @@ class HeadModel(Protocol):
         """Logits at (row, position) pairs only: the unembedding sees nothing else.
 
         With ``kept`` the tokens are what follows the prompt whose keys and values those are.
+        """
+        ...
+
+    def packs(self) -> bool:
+        """Whether rows of several lengths run packed (``core.packing``), so that none need be like another.
+
+        Found out by a short pass when first asked for, with no context open.
+        """
+        ...
+
+    def target_logits(
+        self, packing: Packing, gates: Float[torch.Tensor, "set layer head"] | None
+    ) -> Float[torch.Tensor, "target vocab"]:
+        """Logits at the packing's targets, each row under the gates of its owner (as they are, where None).
+
+        The same as ``logits_at`` of the rows under ``gated``, by less work: see ``core.target_pass``.
         """
         ...
 

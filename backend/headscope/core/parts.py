@@ -15,13 +15,14 @@ from headscope.errors import Invalid
 class Parts:
     """An architecture's own modules, one per layer where there are several; None where it has none.
 
-    ``projections`` apply W_O. ``attention_norms`` and ``mlp_norms`` stand between a layer's output and the
-    stream (Gemma-2, OLMo-2).
+    ``projections`` apply W_O. Attention reads the stream through ``entry_norms``. ``attention_norms`` and
+    ``mlp_norms`` stand between a layer's output and the stream (Gemma-2, OLMo-2).
     """
 
     blocks: list[nn.Module]
     attentions: list[nn.Module]
     projections: list[nn.Module]
+    entry_norms: list[nn.Module | None]
     attention_norms: list[nn.Module | None]
     mlps: list[nn.Module | None]
     mlp_norms: list[nn.Module | None]
@@ -41,6 +42,7 @@ def locate(module: nn.Module, adapter: Any, info: ModelInfo) -> Parts:
             blocks=blocks,
             attentions=attentions,
             projections=[attention.get_submodule(output) for attention in attentions],
+            entry_norms=[_part(block, inner.get("ln1")) for block in blocks],
             attention_norms=[_part(block, inner.get("ln1_post")) for block in blocks],
             mlps=[_part(block, inner.get("mlp")) for block in blocks],
             mlp_norms=[_part(block, inner.get("ln2_post")) for block in blocks],
