@@ -32,7 +32,7 @@ MAX_BYTES = 3_000_000
 @dataclass(frozen=True)
 class Spec:
     """A run to ship: an analysis of a model, on a task where it needs one, with a preset and what differs
-    from it.
+    from it. ``runs`` are parameters that take another listed run, by its name.
     """
 
     model: str
@@ -40,6 +40,7 @@ class Spec:
     preset: str | None = "quick"
     params: Mapping[str, Any] = field(default_factory=dict)
     analysis: str = "chg"
+    runs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -60,6 +61,37 @@ SPECS: Sequence[Spec] = (
     Spec("headscope-2l", preset=None, analysis="paths"),
     Spec("headscope-2l", analysis="skip-trigrams"),
     Spec("headscope-2l", preset=None, analysis="residual"),
+    Spec(
+        "headscope-2l",
+        "induction",
+        params={"points": 17, "seeds": None, "orders": 20},
+        analysis="sequential-ablation",
+        runs={"gating": "headscope-2l/induction"},
+    ),
+    Spec("headscope-2l", "induction", preset=None, analysis="relatives"),
+    Spec(
+        "headscope-2l",
+        "induction",
+        preset=None,
+        analysis="agreement",
+        runs={"gating": "headscope-2l/induction", "relatives": "relatives/headscope-2l/induction"},
+    ),
+    Spec(
+        "headscope-2l",
+        preset="full",
+        analysis="meaning",
+        runs={
+            "induction": "induction/headscope-2l",
+            "eigen": "eigen/headscope-2l",
+            "gating": "headscope-2l/induction",
+        },
+    ),
+    Spec(
+        "smollm2-135m",
+        preset="full",
+        analysis="meaning",
+        runs={"induction": "induction/smollm2-135m", "gating": "smollm2-135m/singular-plural"},
+    ),
 )
 
 Report = Callable[[Spec, Progress], None]
@@ -82,7 +114,7 @@ def build(
     folder = folder or FOLDER
     store = _opened(settings)
     try:
-        written = [_ship(settings, store, spec, on_progress, folder) for spec in chosen]
+        written = [_ship(settings, store, spec, specs, on_progress, folder) for spec in chosen]
     finally:
         store.close()
     if only is None:
@@ -108,25 +140,47 @@ def _opened(settings: Settings) -> Store:
     return open_store(settings)
 
 
-def _ship(settings: Settings, store: Store, spec: Spec, on_progress: Report, folder: Path) -> Path:
-    from headscope.jobs.engine import run_foreground
+def _ship(
+    settings: Settings, store: Store, spec: Spec, specs: Sequence[Spec], on_progress: Report, folder: Path
+) -> Path:
     from headscope.models.catalogue import Catalogue
 
     models = Catalogue(settings)
-    request = requested(spec, models)
+    for name in spec.runs.values():
+        _compute(settings, store, _listed(specs, name), specs, models, on_progress)
+    request = _compute(settings, store, spec, specs, models, on_progress)
+    return shipped.write(_taken(store, request), folder)
+
+
+def _compute(
+    settings: Settings,
+    store: Store,
+    spec: Spec,
+    specs: Sequence[Spec],
+    models: Catalogue,
+    on_progress: Report,
+) -> Request:
+    from headscope.jobs.engine import run_foreground
+
+    request = requested(spec, models, specs)
     with store.session() as session:
         done = runs.create_or_get(session, request, queue=None).run.status == "done"
     if not done:
         run_foreground(
             store, request.id, models, lambda progress: on_progress(spec, progress), settings=settings
         )
-    return shipped.write(_taken(store, request), folder)
+    return request
 
 
-def requested(spec: Spec, models: Catalogue) -> Request:
+def requested(spec: Spec, models: Catalogue, specs: Sequence[Spec] = SPECS) -> Request:
     """What anybody would ask for to get this run."""
     task = TaskCatalogue([]).get(spec.task) if spec.task else None
-    return resolve(spec.analysis, models.info(spec.model), task, spec.preset, spec.params)
+    earlier = {param: requested(_listed(specs, name), models, specs).id for param, name in spec.runs.items()}
+    return resolve(spec.analysis, models.info(spec.model), task, spec.preset, {**spec.params, **earlier})
+
+
+def _listed(specs: Sequence[Spec], name: str) -> Spec:
+    return next(spec for spec in specs if spec.name == name)
 
 
 def _taken(store: Store, request: Request) -> Shipped:
