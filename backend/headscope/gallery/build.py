@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from headscope.analyses.base import Progress
 from headscope.analyses.request import Request, resolve
@@ -49,11 +49,14 @@ class Spec:
         return "/".join(word for word in words if word)
 
 
+_PLAIN: Final = {"seeds": 5, "steps": 32, "phase0_lr_end": 0.05, "remember": False, "settle": False}
+"""Fits of a set number of updates, without a memory."""
+
 SPECS: Sequence[Spec] = (
     Spec("headscope-2l", "induction", params={"seeds": 10}),
-    Spec("smollm2-135m", "singular-plural", params={"seeds": 5, "steps": 60}),
-    Spec("smollm2-135m", "present-past", params={"seeds": 5}),
-    Spec("smollm2-135m", "capitalize", params={"seeds": 5}),
+    Spec("smollm2-135m", "singular-plural", params={**_PLAIN, "steps": 60}),
+    Spec("smollm2-135m", "present-past", params=_PLAIN),
+    Spec("smollm2-135m", "capitalize", params=_PLAIN),
     Spec("headscope-2l", params={"length": 32}, analysis="induction"),
     Spec("smollm2-135m", analysis="induction"),
     Spec("headscope-2l", preset=None, analysis="eigen"),
