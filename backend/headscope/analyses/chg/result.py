@@ -136,7 +136,7 @@ def _beyond_paper(params: ChgParams, seeds: int) -> Iterator[str]:
     """What the run does less than, or otherwise than, the paper."""
     paper = ChgParams()
     if params.steps < paper.steps:
-        most = "at most " if params.settle else ""
+        most = "At most " if params.settle else ""
         few = f"{most}{params.steps} updates a phase, where the paper uses {paper.steps}"
         yield f"{few}: marginal roles may differ."
     if params.batch_size < paper.batch_size:
