@@ -47,6 +47,7 @@ def test_baked_weights_give_the_gated_logits_in_headscope_and_in_transformers(
     assert (again.logits(TOKENS) - expected).abs().max() < 1e-5
     assert again.info.revision != model.info.revision
     assert again.tokenizer.encode("the cat") == model.tokenizer.encode("the cat")
+    assert (tmp_path / "baked" / "model.safetensors").stat().st_mode & 0o044 == 0o044
     if model.info.architecture != "HeadscopeAttentionOnly":
         plain = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "baked").eval()
         assert (plain(TOKENS).logits - expected).abs().max() < 1e-5

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from figures import circuit_samples, meaning_samples, mediation_samples, relative_samples
+from figures import circuit_samples, gates_samples, meaning_samples, mediation_samples, relative_samples
 from figures.results import model, result
 from headscope.analyses.base import Result
 from headscope.analyses.battery.tally import Tally
@@ -173,6 +173,8 @@ def sequential_ablation(seeds: int = 2) -> Result:
 
 SAMPLES: Mapping[str, Callable[[], Result]] = {
     "chg": result,
+    "cchg": gates_samples.cchg,
+    "evaluation": gates_samples.evaluation,
     "induction": induction,
     "battery": battery,
     "sufficiency": sufficiency,

@@ -94,6 +94,8 @@ def _save(model: HeadModel, source: Path, vector: GateVector, folder: Path) -> N
         save_file(module.state_dict(), str(folder / "model.safetensors"))
     else:
         module.save_pretrained(folder, safe_serialization=True)
+    for file in folder.glob("*.safetensors"):
+        file.chmod(0o644)  # safetensors writes for the owner alone
     told = headscope_json(source)
     words = {
         "title": f"{told.get('title', model.info.name)}, gated",

@@ -73,7 +73,8 @@ export const labApi = {
   gateVector: (id: string, signal?: Signal) => get<GateVector>(`gates/${part(id)}`, {}, signal),
   keepGates: (vector: { name: string; model: string; gates: GateRows; origin?: string }) =>
     post<GateVector>("gates", vector),
-  keepGatesOfRun: (run: string) => post<GateVector>(`gates/of-run/${part(run)}`, {}),
+  keepGatesOfRun: (run: string, preset?: string) =>
+    post<GateVector>(`gates/of-run/${part(run)}${preset ? `?preset=${part(preset)}` : ""}`, {}),
   deleteGates: (id: string) => remove(`gates/${part(id)}`),
   gatePresets: (run: string, query: { seed: string; threshold: number }, signal?: Signal) =>
     get<GatePreset[]>(`runs/${part(run)}/gates`, query, signal),

@@ -754,7 +754,7 @@ export interface paths {
         put?: never;
         /**
          * Keep gates that a finished run gives
-         * @description One of those that `GET /runs/{run_id}/gates` lists, kept under its own id; 200 where it is kept already.
+         * @description One of those that `GET /runs/{run_id}/gates` lists, under its own id; 200 where it is kept already.
          *
          *     404 for gates or a seed that the run doesn't give, 409 for a run without a result or without gates.
          */

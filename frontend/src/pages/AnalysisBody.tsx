@@ -63,7 +63,7 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
               selection={selection}
             />
           )}
-          {share === null && run.analysis === "sufficiency" && <SubsetGates run={run} />}
+          {share === null && <SubsetGates run={run} />}
           {share === null && <NextSteps run={run} />}
           <ReproduceCard run={run} readOnly={share !== null} onRun={onRun} />
         </aside>

@@ -8,18 +8,43 @@ import { ProblemNote } from "../parts/ProblemNote";
 import { DEFAULT_LAB } from "../url/lab";
 import { go } from "../url/navigation";
 
-/** The heads that a sufficiency run found, one click from the mixing board: kept as gates on the way. */
+/** What a run offers to the mixing board: which of its gates, by what button, and what they are. */
+function offered(
+  run: Run,
+): { title: string; words: string; gates: { preset?: string; text: string }[] } | null {
+  const take = "Take them to the mixing board";
+  if (run.analysis === "sufficiency") {
+    const enough = run.headline?.sufficient_heads;
+    // No number of heads suffices: the figures say so already.
+    if (typeof enough !== "number") return null;
+    const words = `${plural(enough, "head")} open, all others shut.`;
+    return { title: "These heads as gates", words, gates: [{ text: take }] };
+  }
+  if (run.analysis === "cchg") {
+    const push = run.params.push === "shut" ? "shut" : "open";
+    return {
+      title: "These gates",
+      words: "The mean over seeds of the fit as named, or of the exchanged one.",
+      gates: [
+        { preset: `named-${push}`, text: take },
+        { preset: `exchanged-${push}`, text: "Take the exchanged ones" },
+      ],
+    };
+  }
+  return null;
+}
+
+/** Gates that a run found, one click from the mixing board: kept on the way. */
 export function SubsetGates({ run }: { run: Run }) {
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
-  const enough = run.headline?.sufficient_heads;
-  // No number of heads suffices: the figures say so already.
-  if (typeof enough !== "number") return null;
-  const take = async () => {
+  const offer = offered(run);
+  if (!offer) return null;
+  const take = async (preset: string | undefined) => {
     setBusy(true);
     setError(undefined);
     try {
-      const { id } = await labApi.keepGatesOfRun(run.id);
+      const { id } = await labApi.keepGatesOfRun(run.id, preset);
       forget("gate vectors");
       go({ page: "lab", ...DEFAULT_LAB, model: run.model, gates: id });
     } catch (thrown) {
@@ -28,16 +53,23 @@ export function SubsetGates({ run }: { run: Run }) {
     }
   };
   return (
-    <section className="card" aria-label="These heads as gates">
-      <h3>These heads as gates</h3>
-      <p className="muted small">
-        {plural(enough, "head")} open, all others shut. They are kept under the task’s name, for runs and for
-        Python too.
-      </p>
+    <section className="card" aria-label={offer.title}>
+      <h3>{offer.title}</h3>
+      <p className="muted small">{offer.words} They are kept, for runs and for Python too.</p>
       {error && <ProblemNote error={error} />}
-      <button type="button" className="button" disabled={busy} onClick={() => void take()}>
-        Take them to the mixing board
-      </button>
+      <div className="card-actions">
+        {offer.gates.map(({ preset, text }) => (
+          <button
+            key={text}
+            type="button"
+            className="button"
+            disabled={busy}
+            onClick={() => void take(preset)}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
     </section>
   );
 }

@@ -26,7 +26,7 @@ export function RunGates({ sizes, onClose }: RunGatesProps) {
     api.runs({ model, status: "done", limit: 100 }, signal),
   );
   const [chosen, setChosen] = useState<string | null>(null);
-  const fits = runs.data?.runs.filter(({ analysis }) => analysis === "chg");
+  const fits = runs.data?.runs.filter(({ analysis }) => analysis === "chg" || analysis === "cchg");
   const run = fits?.find(({ id }) => id === chosen) ?? fits?.[0];
   return (
     <Dialog title="Gates from a finished run" onClose={onClose}>
@@ -58,7 +58,9 @@ export function RunGates({ sizes, onClose }: RunGatesProps) {
 }
 
 function runWords(run: Run): string {
-  const task = run.task ?? "no task";
+  const { retain, forget } = run.params as { retain?: string[]; forget?: string[] };
+  const task =
+    retain && forget ? `${retain.join(", ")} without ${forget.join(", ")}` : (run.task ?? "no task");
   return `${task} · ${plural(run.seeds.length, "seed")} · ${moment(run.created_at)}`;
 }
 
