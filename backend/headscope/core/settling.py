@@ -26,7 +26,7 @@ class Settling:
     """
 
     window: int = 8
-    changed: float = 0.03
+    changed: float = 0.02
     calm: int = 2
 
     def first(self) -> int:

@@ -149,7 +149,7 @@ PAPER: Mapping[str, Any] = {"seeds": 10, "steps": 500, "batch_size": 64}
 # docs/design/settling.md: what these settings find, beside fits of full length.
 QUICK: Mapping[str, Any] = {
     "seeds": 3,
-    "steps": 64,
+    "steps": 80,
     "batch_size": 8,
     "phase0_lr_start": 0.3,
     "phase0_lr_end": 0.03,
