@@ -36,11 +36,11 @@ class AbstractRuleParams(Params):
     """How many pairs of contexts, how many examples in each, and the test of their scores."""
 
     shots: int = Field(
-        default=5,
+        default=10,
         ge=1,
         le=MAX_SHOTS,
         title="In-context examples",
-        description="Lines A^B^A before the question. With two, small models guess.",
+        description="Lines A^B^A before the question. With few, small models guess.",
     )
     pairs: int = Field(
         default=20,
@@ -50,7 +50,7 @@ class AbstractRuleParams(Params):
         description="Pairs of contexts that are patched, for each of the two ways to swap.",
     )
     candidates: int = Field(
-        default=200,
+        default=100,
         ge=2,
         le=100_000,
         title="Pairs to try, at most",
@@ -96,7 +96,7 @@ class AbstractRuleParams(Params):
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "quick": {"pairs": 10, "candidates": 120, "least": 6},
+    "quick": {"pairs": 8, "candidates": 60, "least": 5},
     "paper": {"shots": 2, "pairs": 100, "candidates": 1000, "least": 20, "correction": "none"},
 }
 """``paper`` has two in-context examples and a hundred pairs, as Yang et al. 2025; small models fail it."""
