@@ -143,6 +143,10 @@ def test_the_shipped_induction_runs_name_the_known_heads(
     assert known.arrays["loss_second"].mean() < known.arrays["loss_first"].mean() / 3
 
 
+def _spec(request: Request) -> Spec:
+    return next(spec for spec in SPECS if (spec.analysis, spec.model, spec.task) == _kind(request))
+
+
 def _kind(request: Request) -> tuple[str, str, str | None]:
     return request.analysis, request.model.name, request.task
 
@@ -153,12 +157,14 @@ def _name(place: tuple[int, int]) -> str:
 
 def test_what_ships_is_what_anybody_would_ask_for() -> None:
     tasks = TaskCatalogue([])
+    ships = {_kind(request): request for request in (shipped.read(path).request for path in shipped.files())}
     for path in shipped.files():
         request = shipped.read(path).request
-        kind = _kind(request)
-        spec = next(spec for spec in SPECS if (spec.analysis, spec.model, spec.task) == kind)
+        spec = _spec(request)
         task = tasks.get(spec.task) if spec.task else None
-        asked = resolve(spec.analysis, request.model, task, spec.preset, spec.params)
+        named = {_spec(each).name: each.id for each in ships.values()}
+        earlier = {param: named[name] for param, name in spec.runs.items()}
+        asked = resolve(spec.analysis, request.model, task, spec.preset, {**spec.params, **earlier})
         assert asked.id == request.id, f"{path.name} is stale: `headscope atlas build --only {spec.name}`"
 
 
@@ -183,6 +189,21 @@ def test_build_computes_once_and_writes(tmp_path: Path) -> None:
     assert path.read_bytes() == first
     assert [file.name for file in folder.iterdir()] == ["headscope-2l-induction.json.gz"]
     assert shipped.read(path).result.arrays["g_plus"].shape == (1, 2, 8)
+
+
+def test_a_run_that_takes_another_is_built_after_it(tmp_path: Path) -> None:
+    """Asked for alone, it has the other computed too, and names its id."""
+    settings = Settings(data_dir=tmp_path / "data", device="cpu")
+    small = {"steps": 1, "seeds": 1, "batch_size": 2, "n_train": 4, "n_test": 2}
+    few = {"points": 2, "orders": 1, "n_test": 2}
+    first = Spec("headscope-2l", "induction", params=small)
+    later = Spec(
+        "headscope-2l", "induction", "quick", few, "sequential-ablation", {"gating": "headscope-2l/induction"}
+    )
+    (path,) = build.build(settings, [first, later], only=[later.name], folder=tmp_path / "runs")
+    assert path.name == "sequential-ablation-headscope-2l-induction.json.gz"
+    gating = build.requested(first, Catalogue(settings)).id
+    assert shipped.read(path).request.params["gating"] == gating
 
 
 def test_build_refuses_what_it_does_not_know_and_what_is_too_much(
