@@ -1,14 +1,21 @@
 import { useMemo } from "react";
 import { api } from "../../api/client";
 import { useLasting, useResource } from "../../api/resource";
-import type { Figure, Run } from "../../api/types";
-import { ProblemNote } from "../../parts/ProblemNote";
+import type { Run } from "../../api/types";
 import { Segmented } from "../../parts/Segmented";
 import { Picture } from "../../plot/Picture";
 import type { ComparedSource } from "../../plot/source";
 import type { CompareView, ComparisonName } from "../../url/compare";
 import { useFollowing } from "../useFollowing";
-import { choicesOf, MOST_RUNS, type ModelChoice, proposed, suggestions, toggled } from "./compareRuns";
+import {
+  choicesOf,
+  MOST_RUNS,
+  type ModelChoice,
+  modelsOf,
+  proposed,
+  suggestions,
+  toggled,
+} from "./compareRuns";
 import { LookControls, VIEWS } from "./LookControls";
 import { RunChips } from "./RunChips";
 
@@ -29,15 +36,16 @@ export function CompareBody({ runs, look, onLook, share }: CompareBodyProps) {
   const choices = useMemo(() => choicesOf(runs), [runs]);
   const chosen = look.runs ?? proposed(look.view, runs);
   const missing = LEAST[look.view] - chosen.length;
+  const models = modelsOf(chosen, runs);
+  const unlike = look.view === "overlap" && models.length > 1;
+  const none = missing > 0 || unlike;
   const source = sourceOf(look, chosen, share);
   const key = `compare ${JSON.stringify(source)}`;
-  const now = useResource(
-    missing > 0 ? null : key,
-    (signal) => api.comparison(look.view, source.query, signal),
-    { fixed: true },
-  );
+  const now = useResource(none ? null : key, (signal) => api.comparison(look.view, source.query, signal), {
+    fixed: true,
+  });
   const figure = useLasting(now, look.view);
-  const meta = missing > 0 ? undefined : figure.data?.layout.meta;
+  const meta = none ? undefined : figure.data?.layout.meta;
   const choose = (next: readonly string[]) => onLook({ ...look, runs: next });
   const view = VIEWS.find(({ value }) => value === look.view);
   return (
@@ -80,14 +88,12 @@ export function CompareBody({ runs, look, onLook, share }: CompareBodyProps) {
             {view?.text} needs {LEAST[look.view] === 1 ? "a run" : "two runs"} or more: pick them above.
           </p>
         </section>
+      ) : unlike ? (
+        <OneModel models={models} choices={choices} chosen={chosen} onChoose={choose} />
       ) : (
         <>
           <Notes notes={meta?.notes} />
-          {now.error?.problem.code === "different-models" ? (
-            <OneModel error={now.error} choices={choices} chosen={chosen} onChoose={choose} />
-          ) : (
-            <Picture title={view?.text ?? ""} figure={figure} source={source} />
-          )}
+          <Picture title={view?.text ?? ""} figure={figure} source={source} />
         </>
       )}
     </>
@@ -112,17 +118,21 @@ function Notes({ notes }: { notes: unknown }) {
 }
 
 interface OneModelProps {
-  error: NonNullable<ReturnType<typeof useResource<Figure>>["error"]>;
+  models: readonly string[];
   choices: readonly ModelChoice[];
   chosen: readonly string[];
   onChoose: (runs: readonly string[]) => void;
 }
 
 /** Heads of different models don't match: why, and each model by itself. */
-function OneModel({ error, choices, chosen, onChoose }: OneModelProps) {
+function OneModel({ models, choices, chosen, onChoose }: OneModelProps) {
   return (
-    <>
-      <ProblemNote error={error} />
+    <section className="card empty" aria-label="One model at a time">
+      <h2>One model at a time</h2>
+      <p className="muted">
+        The heads of {models.join(" and ")} don’t match one by one, so their roles can’t overlap. Correlation
+        compares any models.
+      </p>
       <div className="card-actions">
         {choices
           .filter(({ best, others }) => [...best, ...others].some(({ id }) => chosen.includes(id)))
@@ -137,6 +147,6 @@ function OneModel({ error, choices, chosen, onChoose }: OneModelProps) {
             </button>
           ))}
       </div>
-    </>
+    </section>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Run } from "../../api/types";
-import { choicesOf, proposed, suggestions, toggled } from "./compareRuns";
+import { choicesOf, modelsOf, proposed, suggestions, toggled } from "./compareRuns";
 
 function run(id: string, model: string, task: string, seeds = 3): Run {
   const finished_at = "2026-01-05T10:00:00Z";
@@ -41,6 +41,13 @@ describe("the runs of a comparison", () => {
     expect(proposed("shares", RUNS)).toEqual(["a", "b", "d"]);
     expect(proposed("overlap", RUNS)).toEqual(["b", "d"]);
     expect(proposed("overlap", [])).toEqual([]);
+  });
+
+  it("are of so many models, weights told apart", () => {
+    expect(modelsOf(["a", "b", "c"], RUNS)).toEqual(["small", "large"]);
+    expect(modelsOf(["b", "c", "gone"], RUNS)).toEqual(["large"]);
+    const other = { ...RUNS[1], id: "e", model_info: { revision: "other" } } as (typeof RUNS)[number];
+    expect(modelsOf(["b", "e"], [...RUNS, other])).toEqual(["large", "large"]);
   });
 
   it("come and go by a press", () => {

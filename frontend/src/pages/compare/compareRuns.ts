@@ -40,6 +40,13 @@ export function proposed(view: ComparisonName, runs: readonly Run[]): string[] {
     .slice(0, MOST_RUNS);
 }
 
+/** The models among the chosen runs, those with other weights apart. Of runs that aren't listed nothing is known. */
+export function modelsOf(chosen: readonly string[], runs: readonly Run[]): string[] {
+  const found = runs.filter(({ id }) => chosen.includes(id));
+  const titles = new Map(found.map((run) => [run.model_info?.revision ?? run.model, run.model_title]));
+  return [...titles.values()];
+}
+
 export function toggled(chosen: readonly string[], id: string): string[] {
   return chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id];
 }
