@@ -7,7 +7,6 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-
 MINUTE = 60_000
 
 
