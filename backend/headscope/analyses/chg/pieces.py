@@ -40,7 +40,7 @@ def fit(work: Work, params: ChgParams, context: Context) -> Arrays:
         context.model,
         _examples(params, context, "train"),
         seeds,
-        _phase(work.phase, params),
+        phase(work.phase, params),
         _start(work, seeds, context),
         work.stop,
         checkpoint=context.checkpoint,
@@ -81,7 +81,8 @@ def _start(work: Work, seeds: Sequence[int], context: Context) -> FitState:
     return FitState(work.start, logits, first, second, none, watch, memory)
 
 
-def _phase(name: PhaseName, params: ChgParams) -> Phase:
+def phase(name: PhaseName, params: ChgParams) -> Phase:
+    """The settings of one phase: phase 0 without a push, G+ and G- with it, on the same batches."""
     from headscope.core.gating import Phase
     from headscope.core.settling import Settling
 
