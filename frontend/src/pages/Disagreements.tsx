@@ -30,7 +30,7 @@ export function Disagreements({ figure, selection }: { figure: Figure | undefine
   const words = (names: string[]) => names.map((name) => titles[name] ?? name).join(", ");
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    <section className="table-box disagreements" tabIndex={0} aria-label="Why the methods disagree">
+    <section className="card table-box disagreements" tabIndex={0} aria-label="Why the methods disagree">
       <table className="table">
         <caption className="visually-hidden">
           Heads that some methods find and others do not, with what would explain it

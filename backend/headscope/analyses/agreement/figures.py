@@ -64,7 +64,7 @@ def disagreements(result: Result, view: View) -> Figure:
         reading = (
             f"{result.values['n_disputed']} heads are found by some methods and not by others; here are the "
             f"{len(told)} on which they differ most. The deeper the colour, the larger the head stands in "
-            "that method; a dot says that the method finds it. Why they differ is written beside each."
+            "that method; a dot says that the method finds it. The table says why they differ."
         )
     else:
         reading = "There is no head that one of these methods finds and another doesn't."
