@@ -202,3 +202,21 @@ def test_a_run_takes_a_file_of_prompts(shell: Shell, tmp_path: Path) -> None:
     assert (run["status"], run["params"]["prompts"]) == ("done", kept[0]["id"])
     said = shell("run", "chg", "--model", MODEL, "--task", "induction", "--prompts", file, code=2).stderr
     assert "chg reads no prompts" in said
+
+
+def test_gates_at_work_on_a_text_on_a_task_and_in_the_weights(shell: Shell, tmp_path: Path) -> None:
+    gates_file = written(
+        tmp_path / "g.json", json.dumps({"model": MODEL, "name": "mine", "gates": GATES.tolist()})
+    )
+    text = "To be, or not to be: to b"
+    said = shell.json("gates", "apply", gates_file, "--prompt", text, "--tokens", "3", "--json")
+    assert said["as_it_is"] != said["gated"]
+    folder = tmp_path / "baked"
+    shell("gates", "bake", gates_file, "-o", folder)
+    plain = {"name": "open", "model": str(folder), "gates": np.ones((2, 8)).tolist()}
+    open_gates = written(tmp_path / "open.json", json.dumps(plain))
+    again = shell.json("gates", "apply", open_gates, "--prompt", text, "--tokens", "3", "--json")
+    assert again["as_it_is"] == again["gated"] == said["gated"]
+    (row,) = shell.json("gates", "evaluate", gates_file, "--task", "induction", "--examples", "4", "--json")
+    assert row["task"] == "induction"
+    assert row["accuracy_after"] < row["accuracy_before"]

@@ -11,10 +11,13 @@ import pytest
 from safetensors.numpy import load
 from starlette.testclient import TestClient
 
+from figures.gates_samples import cchg
 from figures.results import result as made_result
 from figures.samples import sufficiency
 from headscope.core.arrays import decode, encode
 from headscope.core.roles import finished
+from headscope.models.catalogue import Catalogue
+from headscope.settings import Settings
 from web.conftest import Rows
 
 GATES = "/api/v1/gates"
@@ -156,6 +159,28 @@ def test_a_sufficiency_run_gives_its_heads_to_keep(client: TestClient, rows: Row
     none = client.get("/api/v1/runs/t/gates")
     assert (none.status_code, none.json()["code"]) == (409, "no-gates")
     assert "no better than with all heads closed" in none.json()["detail"]
+
+
+def test_gates_of_a_run_are_kept_under_their_own_id(client: TestClient, rows: Rows) -> None:
+    found = cchg()
+    wide = {
+        name: np.tile(array, (1, 1, 2)) if name.startswith("g_") else array
+        for name, array in found.arrays.items()
+    }
+    contrast = replace(found, model=Catalogue(Settings()).info(MODEL), arrays=wide)
+    rows.done("c", contrast, analysis="cchg", model=contrast.model, task=None)
+    assert list(given(client, "c")) == [
+        "named-open", "named-open-rounded", "exchanged-open", "exchanged-open-rounded",
+    ]  # fmt: skip
+    wanted = {"preset": "named-open", "seed": "1"}
+    first = client.post(f"{GATES}/of-run/c", params=wanted)
+    assert first.status_code == 201, first.text
+    np.testing.assert_array_equal(decode(first.json()["gates"]), wide["g_named_open"][1])
+    assert first.json()["name"] == "plural without plural-instruction, seed 1"
+    assert client.post(f"{GATES}/of-run/c", params=wanted).status_code == 200
+    for query, status, code in (({}, 422, "preset-missing"), ({"preset": "plus"}, 404, "unknown-preset")):
+        answer = client.post(f"{GATES}/of-run/c", params=query)
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
 def test_runs_that_give_none(client: TestClient, rows: Rows) -> None:
