@@ -110,15 +110,15 @@ def seeds(result: Result, view: View) -> Figure:
             **_axis(k, "heads taken, in order" if index == len(SCORE_NAMES) - 1 else ""),
             "anchor": f"y{index + 1}",
         }
-        layout[f"yaxis{index + 1}"] = {"domain": [top - 0.27, top], "anchor": f"x{index + 1}", "nticks": 5}
+        layout[f"yaxis{index + 1}"] = {"domain": [top - 0.245, top], "anchor": f"x{index + 1}", "nticks": 5}
         layout["annotations"].append(
             parts.label(0, top + 0.035, WORDS[name], colour, xref="paper", yref="paper")
         )
     layout["yaxis2"]["title"] = {"text": "closed − opened, nats"}
     n = len(result.seeds)
-    whose = "The coloured line is the one seed" if n == 1 else f"Coloured lines are the {n} seeds"
+    whose = "The coloured line is the one seed, by its" if n == 1 else f"Coloured: {n} seeds, each by its"
     reading = (
-        f"{whose}, by its own order and base mask; grey are the {len(by_chance)} random orders. The table "
+        f"{whose} own order and base mask; grey are the {len(by_chance)} random orders. The table "
         "names the heads in the order in which they are taken."
     )
     return titled({"data": traces, "layout": layout}, "Every seed on its own", reading)
