@@ -91,7 +91,8 @@ def test_seeds_that_remember_share_nothing() -> None:
 
 
 def test_nothing_is_remembered_where_examples_hardly_come_round() -> None:
-    assert pays(24, 4, 12) and not pays(25, 4, 12)
+    assert pays(24, 4, 12)
+    assert not pays(25, 4, 12)
     model, examples = random_model(), random_examples(25)
     fitted = advance(model, examples, SEEDS, PHASE, _start())
     assert fitted.memory is None
