@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headscope.analyses import ANALYSES
 from headscope.analyses.base import Arrays, Context, Progress, Result
+from headscope.analyses.chg.compute import CausalHeadGating
 from headscope.analyses.chg.schema import ChgParams
 from micro.model import MicroModel
 from micro.planted import PlantedTask, planted_model
 
-CHG = ANALYSES["chg"]
+CHG = CausalHeadGating()
 TASK = PlantedTask()
 PARAMS = ChgParams(seeds=3, steps=6, batch_size=5)
 

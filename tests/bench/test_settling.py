@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from bench.test_gating import SEED, UPDATES, examples, folder, models, take_turns  # noqa: F401
+from bench.test_gating import SEED, UPDATES, examples, models, take_turns  # noqa: F401
 from headscope.analyses.chg.pieces import phase
 from headscope.analyses.chg.plan import PHASES
 from headscope.analyses.chg.schema import PRESETS, ChgParams
 from headscope.core.gating import FitState, advance, initial_logits
 from headscope.core.model import HeadModel
 from headscope.tasks.task import Examples
+from models.test_smollm2 import folder  # noqa: F401
 from services.bench import Bench
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]
@@ -38,10 +39,10 @@ def test_time_to_roles_against_the_plain_fit(
     started = time.perf_counter()
     start = FitState.fresh(initial_logits([SEED], model.info.n_layers, model.info.n_heads))
     updates = []
-    for name in PHASES:
-        fitted = advance(model, examples, [SEED], phase(name, params), start)
+    for each in PHASES:
+        fitted = advance(model, examples, [SEED], phase(each, params), start)
         updates.append(int(fitted.watch.updates))
-        if name == "zero":
+        if each == "zero":
             start = FitState.fresh(fitted.logits)
     took = time.perf_counter() - started
     name = "chg smollm2-135m x singular-plural, quick preset"

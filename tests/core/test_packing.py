@@ -98,10 +98,14 @@ def test_packed_is_the_plain_pass(model: BridgedModel) -> None:
 
 def test_packed_gradients_are_the_plain_passes(model: BridgedModel) -> None:
     gradients = []
-    for run in (lambda g: model.target_logits(pack(ROWS, WHERE), g), lambda g: one_by_one(model, g)):
+
+    def packed(model: BridgedModel, gates: torch.Tensor) -> torch.Tensor:
+        return model.target_logits(pack(ROWS, WHERE), gates)
+
+    for run in (packed, one_by_one):
         gates = some_gates(model).requires_grad_()
         weights = torch.linspace(-1, 1, model.info.d_vocab, dtype=torch.float64)
-        (run(gates).softmax(dim=1) @ weights).pow(2).sum().backward()
+        (run(model, gates).softmax(dim=1) @ weights).pow(2).sum().backward()
         assert gates.grad is not None
         gradients.append(gates.grad)
     assert (gradients[1].abs() > 0).all()

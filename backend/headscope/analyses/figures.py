@@ -77,7 +77,12 @@ TABLES: Mapping[str, Mapping[str, Callable[[Result, View], Table]]] = {
     "meaning": meaning.TABLES,
 }
 
-WHOLE: Mapping[str, str] = {"agreement": "facilitation", "chg": "roles", "induction": "heads", "battery": "heads"}
+WHOLE: Mapping[str, str] = {
+    "agreement": "facilitation",
+    "chg": "roles",
+    "induction": "heads",
+    "battery": "heads",
+}
 """The figure whose table is a whole run's CSV, where it isn't the first."""
 
 ABOUT_ONE_HEAD: Mapping[str, tuple[str, ...]] = {

@@ -164,7 +164,7 @@ def _mirrored(lacking: Share) -> Share:
 
 
 def _unseen(counts: Int[np.ndarray, " head"], n: int) -> tuple[float, float]:
-    """How many more heads would turn up with endless seeds, and the share of them that a seed leaves unseen."""
+    """How many more heads endless seeds would turn up, and the share of them that a seed leaves unseen."""
     once, twice = int((counts == 1).sum()), int((counts == 2).sum())
     unseen = min((n - 1) / n * once**2 / (2 * max(twice, 0.5)), float((counts == 0).sum()))
     return unseen, 1 - once / (once + n * unseen) if unseen else 0.0

@@ -40,7 +40,8 @@ def removed(
     """
     check_examples(examples, model.info.n_ctx, "held-out")
     rows = [(form, index) for form in (CLOSED, OPENED) for index in range(len(examples))]
-    batches = micro_batches(rows, examples, model.info, budget_for(model.device))
+    budget = budget_for(model.device)
+    batches = micro_batches(rows, examples, model.info, budget, packed=model.packs())
     found = np.zeros((len(orders), len(tried), 2, len(examples)))
     for number, batch in enumerate(batches):
         checkpoint()
