@@ -125,6 +125,7 @@ def test_a_stopped_addition_keeps_what_it_took_over(earlier: Result, in_small_pi
     assert CHG.partial(ADDING, info, TASK, {"ungated": done["ungated"]}) is None
     begun = {key: done[key] for key in ("earlier", "ungated")}
     result = CHG.partial(ADDING, info, TASK, begun)
+    assert result is not None
     assert result.seeds == earlier.seeds
     np.testing.assert_array_equal(result.arrays["g_minus"], earlier.arrays["g_minus"])
 
