@@ -222,6 +222,6 @@ def test_where_there_is_no_phi_it_says_why() -> None:
 
 def test_the_diagonal_counts_a_tasks_own_heads() -> None:
     figure = comparisons.build("overlap", ONE_MODEL, mode="any")
-    words = figure["data"][0]["text"]
+    (own,) = (words for words in figure["layout"]["annotations"] if (words["x"], words["y"]) == (1, 1))
     held = roles.shares(ONE_MODEL[1].arrays["g_plus"], ONE_MODEL[1].arrays["g_minus"])["facilitation"]
-    assert words[1][1] == f"{held.any * 8:.0f}"
+    assert own["text"] == f"{held.any * 8:.0f}"
