@@ -1,4 +1,7 @@
-"""What ``make bench`` writes: build/bench.json, a list of {name, value, unit, target, met}."""
+"""What ``make bench`` writes: build/bench.json, a list of {name, value, unit, target, met}.
+
+A figure without a target says so by None; one that can't be taken here has a ``skipped`` with the reason.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +28,23 @@ class Bench:
         """A figure that should exceed its target."""
         self._add(name, value, target, unit, value > target)
 
+    def noted(self, name: str, value: float, unit: str) -> None:
+        """A figure that promises nothing by itself."""
+        self._write({"name": name, "value": round(value, 4), "unit": unit, "target": None, "met": None})
+        print(f"\n{name}: {value:.4g} {unit}")
+
+    def skipped(self, name: str, reason: str) -> None:
+        """A figure that can't be taken on this machine."""
+        self._write({"name": name, "value": None, "skipped": reason})
+
     def _add(self, name: str, value: float, target: float, unit: str, met: bool) -> None:
         figure = {"name": name, "value": round(value, 4), "unit": unit, "target": target, "met": met}
-        self.figures.append(figure)
-        FILE.parent.mkdir(exist_ok=True)
-        FILE.write_text(json.dumps(self.figures, indent=1) + "\n", encoding="utf-8")
+        self._write(figure)
         print(f"\n{name}: {value:.4g} {unit} (target {target:g}, {'met' if met else 'MISSED'})")
         if not met:
             self.missed.append(f"{name}: {value:.4g} {unit}, target {target:g}")
+
+    def _write(self, figure: dict[str, Any]) -> None:
+        self.figures.append(figure)
+        FILE.parent.mkdir(exist_ok=True)
+        FILE.write_text(json.dumps(self.figures, indent=1) + "\n", encoding="utf-8")
