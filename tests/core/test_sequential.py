@@ -16,7 +16,7 @@ from headscope.core.evaluation import evaluate
 from headscope.core.model import HeadModel, load_model
 from headscope.core.removal import best_first, counts, first_changed, forms, layers_passed, random_order
 from headscope.core.sequential import CLOSED, OPENED, removed
-from micro.model import MicroModel, random_examples, random_model
+from micro.model import MicroExample, MicroModel, random_examples, random_model
 
 TRIED = (0, 1, 2, 4, 7)
 
@@ -74,7 +74,9 @@ def tiny(tiny_folder: Path) -> BridgedModel:
 def test_on_every_architecture_it_is_what_whole_passes_give(tiny: BridgedModel) -> None:
     info = tiny.info
     base, orders = base_of(info.n_layers, info.n_heads), orders_of(info.n_layers, info.n_heads)
+    # Two that begin alike, so that rows which run packed share their beginning.
     examples = random_examples(5, vocab=200, lengths=(9, 12))
+    examples.append(MicroExample((*examples[0].tokens[:6], 7, 8, 9), (8,)))
     found = removed(tiny, examples, base, orders, TRIED)
     for order, of_order in zip(orders, found, strict=True):
         masks = torch.from_numpy(forms(base, order, TRIED)).flatten(0, 1)
