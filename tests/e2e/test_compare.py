@@ -27,6 +27,7 @@ def test_shipped_runs_are_compared_and_the_comparison_is_shared(page: Page, scre
     page.wait_for_url(re.compile("published=no"))
     expect(shares.get_by_role("row")).to_have_count(1 + len(chips(page)))
 
+    shares.get_by_role("button", name="Picture").click()
     page.get_by_text("Correlation", exact=True).click()
     expect(page.get_by_role("region", name="How alike are the scores spread?")).to_be_visible()
     page.screenshot(path=screenshots / "compare-correlation.png", full_page=True)
