@@ -16,22 +16,17 @@ largest slope once the head is closed, and those most needed in the seeds in whi
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import torch
 
+from headscope.analyses.agreement.disagreement import Head
+from headscope.analyses.agreement.plan import ALL_PARTNERS, CURVE, MINUS_SEEDS
 from headscope.analyses.base import Context, Result
 from headscope.analyses.orders import fitted
 from headscope.core.relatives import slopes
 from headscope.core.substitutes import Substitution
-
-Head = tuple[int, int]
-
-CURVE: Final = (0.0, 0.2, 0.4, 0.6, 0.8)
-ALL_PARTNERS: Final = 64
-"""Up to so many heads, every pair is tried."""
-MINUS_SEEDS: Final = 3
 
 
 def evidence(

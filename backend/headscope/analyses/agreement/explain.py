@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from headscope.analyses.agreement.evidence import Head
+from headscope.analyses.agreement.disagreement import Head
 from headscope.analyses.agreement.methods import BY_NAME
 
 _GONE = 0.25

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from headscope.analyses.agreement.evidence import ALL_PARTNERS, CURVE, MINUS_SEEDS
+from typing import Final
+
 from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.base import Piece
 from headscope.analyses.held_out import NOMINAL_TOKENS
 from headscope.core.cost import forward_flop
 from headscope.core.model import ModelInfo
 
-COMPARE = "compare"
+COMPARE: Final = "compare"
+
+CURVE: Final = (0.0, 0.2, 0.4, 0.6, 0.8)
+"""Gates at which a head's curve is taken."""
+ALL_PARTNERS: Final = 64
+"""Up to so many heads, every pair is tried."""
+MINUS_SEEDS: Final = 3
+"""Seeds under whose G- a head is closed."""
 
 
 def plan(params: AgreementParams, model: ModelInfo) -> list[Piece]:
