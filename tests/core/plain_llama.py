@@ -47,11 +47,13 @@ class PlainLlama:
             gate, up = (read @ w[f"{at}.mlp.{x}_proj.weight"].T for x in ("gate", "up"))
             stream = stream + (gate * gate.sigmoid() * up) @ w[f"{at}.mlp.down_proj.weight"].T
         out = "model.embed_tokens.weight" if c["tie_word_embeddings"] else "lm_head.weight"
-        return self._norm(stream, "model.norm") @ w[out].T
+        logits: Tensor = self._norm(stream, "model.norm") @ w[out].T
+        return logits
 
     def _norm(self, x: Tensor, name: str) -> Tensor:
         scale = (x.square().mean(dim=1, keepdim=True) + self.config["rms_norm_eps"]).rsqrt()
-        return x * scale * self.weights[f"{name}.weight"]
+        normed: Tensor = x * scale * self.weights[f"{name}.weight"]
+        return normed
 
     def _turned(self, x: Tensor) -> Tensor:
         """Rotate the pairs (i, i + d/2) of each position's vectors by its angle."""
