@@ -177,3 +177,16 @@ def test_a_changed_task_or_model_is_refused(sqlite_bench: Bench) -> None:
                 settings=bench.settings, analyses=tiny.ANALYSES, models=tiny.NoModels(),
             )  # fmt: skip
         assert error.value.code == code
+
+
+def test_a_run_whose_work_does_not_fit_beside_its_model_is_refused_with_the_numbers(
+    sqlite_bench: Bench,
+) -> None:
+    with pytest.raises(
+        HeadscopeError, match=r"needs about 99999\.\d\d GiB; .* GiB of memory are free"
+    ) as error:
+        foreground(sqlite_bench, "f" * 20, gib=100_000.0)
+    assert error.value.code == "no-memory"
+    assert "bfloat16" in error.value.remedy
+    assert sqlite_bench.run("f" * 20).status == "failed"
+    assert not sqlite_bench.begun()

@@ -30,6 +30,7 @@ class TinyParams(Params):
     seconds: float = 0.1
     journal: str = ""
     fault: str = ""
+    gib: float = 0.0
 
 
 class Tiny:
@@ -48,8 +49,10 @@ class Tiny:
     def seeds(self, params: TinyParams) -> Sequence[int]:
         return (0,)
 
-    def estimate(self, params: TinyParams, model: ModelInfo, task: object) -> Estimate:
-        return Estimate(params.pieces * params.seconds, 1, "told")
+    def estimate(
+        self, params: TinyParams, model: ModelInfo, task: object, *, tokenizer: object = None
+    ) -> Estimate:
+        return Estimate(params.pieces * params.seconds, int(params.gib * 2**30), "told")
 
     def plan(self, params: TinyParams, model: ModelInfo) -> Sequence[Piece]:
         return [Piece(f"p{k}", f"piece {k}", (f"p{k - 1}",) if k else ()) for k in range(params.pieces)]

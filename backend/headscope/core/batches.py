@@ -18,9 +18,9 @@ from typing import Protocol, runtime_checkable
 import torch
 from jaxtyping import Float, Int
 
-from headscope.core.cost import ACCELERATOR_BUDGET, CPU_BUDGET, Budget
+from headscope.core.cost import ACCELERATOR_BUDGET, CPU_BUDGET, Budget, shared
 from headscope.core.model import ModelInfo
-from headscope.core.packing import Packing, pack, shared
+from headscope.core.packing import Packing, pack
 from headscope.errors import Invalid
 
 _PADDING = 0

@@ -19,6 +19,8 @@ from dataclasses import dataclass, fields
 import torch
 from jaxtyping import Int
 
+from headscope.core.cost import shared
+
 
 @dataclass(frozen=True)
 class Packing:
@@ -76,11 +78,3 @@ def pack(rows: Sequence[tuple[int, Sequence[int]]], where: Sequence[tuple[int, i
         torch.tensor(places),
         nodes[read[:, 0], read[:, 1]],
     )
-
-
-def shared(before: tuple[int, Sequence[int]] | None, row: tuple[int, Sequence[int]]) -> int:
-    """How many positions two rows of (owner, tokens) have in common from their beginning."""
-    if before is None or before[0] != row[0]:
-        return 0
-    pairs = enumerate(zip(before[1], row[1], strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(before[1]), len(row[1])))

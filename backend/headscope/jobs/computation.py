@@ -2,7 +2,7 @@
 
 1. Look up the analysis, the task and what the parameters refer to; refuse others than the run was asked for.
 2. For each piece of the plan: one that is kept already is not computed again. The first that isn't waits for
-   the device (one job a device at a time) and loads the model.
+   the device (one job a device at a time), loads the model, and is refused where memory doesn't suffice.
 3. Join the pieces to the result, which becomes the run's.
 """
 
@@ -36,7 +36,8 @@ from headscope.analyses.request import identity, named_tasks, run_id
 from headscope.core.model import HeadModel, ModelInfo
 from headscope.core.roles import headline
 from headscope.errors import Cancelled, NotFound, Refused
-from headscope.jobs.device import Device
+from headscope.jobs.admission import admit_work
+from headscope.jobs.device import Device, free_bytes
 from headscope.jobs.lock import FileLock
 from headscope.jobs.problem import problem_of
 from headscope.jobs.pulse import Pulse
@@ -242,6 +243,11 @@ class Computation:
                 "Start it anew: it will be another run.",
                 code="model-changed",
             )
+        estimate = self._analysis.estimate(
+            self._params, self._info, self._task, tokenizer=model.tokenizer,
+            **handed(self._analysis, self._inputs),
+        )  # fmt: skip
+        admit_work(estimate, self._info, self._info.dtype, free_bytes(self._place.device.name))
         return model
 
 

@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from headscope.core.cost import ELEMENT_BYTES
 from headscope.core.model import HeadModel
+from headscope.jobs.admission import admit_weights
+from headscope.jobs.device import free_bytes
 
 
 class Folders(Protocol):
@@ -26,9 +29,10 @@ class FromFolders:
 
     @contextmanager
     def model(self, name: str, *, dtype: str, attention: str) -> Iterator[HeadModel]:
-        """The model, dropped at the end of the context."""
-        from headscope.core.model import load_model
+        """The model, dropped at the end of the context; ``Refused`` (no-memory) where it doesn't fit."""
+        from headscope.core.model import load_model, model_info
 
-        yield load_model(
-            self._folders.folder(name), name=name, dtype=dtype, device=self._device, attention=attention
-        )
+        folder = self._folders.folder(name)
+        size = model_info(folder, name=name).n_params * ELEMENT_BYTES[dtype]
+        admit_weights(name, size, free_bytes(self._device))
+        yield load_model(folder, name=name, dtype=dtype, device=self._device, attention=attention)

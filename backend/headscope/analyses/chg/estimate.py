@@ -3,15 +3,18 @@
     seconds = load + FLOP / throughput + passes x layers x overhead
     FLOP    = seeds x 3 phases x updates x batch x 2 F + held-out x (1 + 5 seeds) x F
 
-F is an example's forward pass (``core.cost.forward_flop``); a backward to the gates costs another F, as the
-weights are frozen. A pass is one micro-batch forward or backward; its overhead is what a layer costs beside
-its arithmetic.
+F is an example's forward pass (``core.cost.forward_flop``) over the tokens that it shares with no other of
+its batch; a backward to the gates costs another F, as the weights are frozen. A pass is one micro-batch
+forward or backward; its overhead is what a layer costs beside its arithmetic.
+
+    bytes   = program + weights + what a micro-batch keeps for its backward pass (or its longest example)
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,7 +22,7 @@ from headscope.analyses.base import Estimate
 from headscope.analyses.chg.plan import NOMINAL_TOKENS
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput
-from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop
+from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop, shared
 from headscope.core.model import ModelInfo
 from headscope.core.tokens import Tokenizer
 from headscope.tasks.task import Task
@@ -42,11 +45,11 @@ def estimate(
     """
     model = replace(model, dtype=params.dtype)
     weights = model.n_params * ELEMENT_BYTES[model.dtype]
-    tokens, targets, basis = _lengths(params, model, task, tokenizer)
+    rows = _rows(params, model, task, tokenizer)
     n_train, n_test = task.sizes(seed=params.split_seed) if task is not None else (params.batch_size, 256)
     batch = min(params.batch_size, n_train, params.n_train or n_train)
     scored = min(params.n_test or n_test, n_test)
-    forward = forward_flop(model, tokens, targets)
+    forward = forward_flop(model, rows.tokens, rows.targets)
     per_update = params.seeds * batch * forward
     held_out = scored * (1 + 5 * params.seeds) * forward
     flop = 3 * params.steps * 2 * per_update + held_out
@@ -54,19 +57,29 @@ def estimate(
     passes = 3 * params.steps * both_ways + math.ceil(held_out / CPU_BUDGET.flop)
     speed = throughput or cpu_throughput(params.dtype)
     seconds = LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD
-    rows = max(1.0, min(per_update, CPU_BUDGET.flop) / forward)
+    working, of = _working_bytes(params, model, rows, batch, scored)
     return Estimate(
         seconds=seconds,
-        peak_bytes=int(PROGRAM_BYTES + weights + rows * activation_bytes(model, tokens, targets)),
-        basis=f"{flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s; {basis}",
+        peak_bytes=int(PROGRAM_BYTES + weights + working),
+        basis=f"{flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s; {rows.basis}; "
+        f"{weights / 2**30:.2g} GiB of weights, {working / 2**30:.2g} GiB for {of}",
     )
 
 
-def _lengths(
-    params: ChgParams, model: ModelInfo, task: Task | None, tokenizer: Tokenizer | None
-) -> tuple[float, float, str]:
+@dataclass(frozen=True)
+class _Rows:
+    """Examples as a pass sees them, on average: tokens that it computes, target tokens; and the longest."""
+
+    tokens: float
+    targets: float
+    longest: tuple[int, int]
+    basis: str
+
+
+def _rows(params: ChgParams, model: ModelInfo, task: Task | None, tokenizer: Tokenizer | None) -> _Rows:
     if task is None or tokenizer is None:
-        return NOMINAL_TOKENS, 1.0, f"examples taken as {NOMINAL_TOKENS:.0f} tokens long"
+        nominal = f"examples taken as {NOMINAL_TOKENS:.0f} tokens long"
+        return _Rows(NOMINAL_TOKENS, 1.0, (int(NOMINAL_TOKENS), 1), nominal)
     sample = task.examples(
         tokenizer,
         "train",
@@ -75,6 +88,34 @@ def _lengths(
         shots=params.shots,
         n_ctx=model.n_ctx,
     )
-    tokens = float(np.mean([len(example.tokens) for example in sample]))
-    targets = float(np.mean([len(example.targets) for example in sample]))
-    return tokens, targets, f"examples of {tokens:.0f} tokens"
+    batch = sorted(
+        tuple(example.tokens[: max(example.targets)]) for example in list(sample)[: params.batch_size]
+    )
+    lines = [(0, line) for line in batch]
+    begun = sum(shared(before, line) for before, line in pairwise(lines))
+    read = sum(len(line) for line in batch)
+    length = float(np.mean([len(example.tokens) for example in sample]))
+    return _Rows(
+        tokens=(read - begun) / len(batch),
+        targets=float(np.mean([len(example.targets) for example in sample])),
+        longest=max((len(example.tokens), len(example.targets)) for example in sample),
+        basis=f"examples of {length:.0f} tokens",
+    )
+
+
+def _working_bytes(
+    params: ChgParams, model: ModelInfo, rows: _Rows, batch: int, scored: int
+) -> tuple[float, str]:
+    """What lives beside the weights at most, and of how many examples: those of an update's micro-batch.
+
+    An example is never cut, so the longest one may need more than its share. Scores on held-out examples keep
+    nothing but logits.
+    """
+    cost = max(CPU_BUDGET.share(model, rows.tokens, rows.targets), 1e-9)
+    at_once = min(float(params.seeds * batch), max(1.0, 1 / cost))
+    fitted = at_once * activation_bytes(model, rows.tokens, rows.targets)
+    asked = min(scored * max(1, params.seeds), max(1.0, 1 / cost)) * activation_bytes(model, 0, rows.targets)
+    alone = activation_bytes(model, *rows.longest)
+    if alone > max(fitted, asked):
+        return alone, f"the longest example, {rows.longest[0]:,} tokens, alone"
+    return max(fitted, asked), f"{at_once:.0f} examples at once"
