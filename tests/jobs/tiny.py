@@ -50,7 +50,13 @@ class Tiny:
         return (0,)
 
     def estimate(
-        self, params: TinyParams, model: ModelInfo, task: object, *, tokenizer: object = None
+        self,
+        params: TinyParams,
+        model: ModelInfo,
+        task: object,
+        *,
+        tokenizer: object = None,
+        inputs: object = None,
     ) -> Estimate:
         return Estimate(params.pieces * params.seconds, int(params.gib * 2**30), "told")
 
