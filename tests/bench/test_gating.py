@@ -126,8 +126,10 @@ def matrix_peak(model: HeadModel, rows: int = 1024) -> float:
 
 
 def product_seconds(rows: int, n: int, k: int, dtype: torch.dtype) -> float:
+    """Seconds a product takes, over many: as long as a pass, so that other programs take of both alike."""
     left, right = torch.ones(rows, k, dtype=dtype), torch.ones(n, k, dtype=dtype)
-    return min(seconds(lambda: torch.nn.functional.linear(left, right)) for _ in range(5))
+    many = max(1, int(20e9 / (2 * rows * n * k)))
+    return seconds(lambda: [torch.nn.functional.linear(left, right) for _ in range(many)]) / many
 
 
 def seconds(act: Callable[[], object]) -> float:
