@@ -69,15 +69,16 @@ function runText(run: Run): string {
   return parts.filter(Boolean).join(" · ");
 }
 
-/** Finished runs of the model, those on the task in hand first; the first of those where none is chosen. */
+/** Finished runs of the model, those on the task in hand first: the first of those is taken where one is needed. */
 export function RunPicker({ analysis, ...props }: ReferenceProps & { analysis: Analysis }) {
   const { model, task, onTask, onChange } = props;
   const query = { model, analysis: analysis.name, status: "done", limit: 200 };
   const runs = useResource(`runs for ${JSON.stringify(query)}`, (signal) => api.runs(query, signal));
   const first = task === null ? undefined : runs.data?.runs.find((run) => run.task === task)?.id;
+  const needed = !props.field.optional || props.field.needed;
   useEffect(() => {
-    if (!props.value && first !== undefined) onChange(first);
-  }, [props.value, first, onChange]);
+    if (needed && !props.value && first !== undefined) onChange(first);
+  }, [needed, props.value, first, onChange]);
   if (runs.error) return <ProblemNote error={runs.error} retry={runs.reload} />;
   if (!runs.data)
     return <div className="skeleton field-skeleton" role="status" aria-label="Loading the runs" />;
