@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
+from headscope.analyses.parameters import Precision
 
 
 def _run(title: str, description: str, analysis: str, *, needed: bool = False) -> Any:
@@ -71,9 +72,7 @@ class AgreementParams(Params):
         title="Examples to explain on",
         description="Held-out rows of the gating run's split.",
     )
-    dtype: Literal["float32", "bfloat16", "float64"] = Field(
-        default="float32", title="Precision", description="Of the model."
-    )
+    dtype: Precision = "float32"
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {

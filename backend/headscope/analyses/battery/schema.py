@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from headscope.analyses.base import Input, Params
+from headscope.analyses.parameters import Gates, ScoresPrecision
 from headscope.errors import Invalid
 from headscope.tasks.prompts import PromptSet
 
@@ -22,12 +23,7 @@ class BatteryParams(Params):
         description="The id of stored prompts, one or a batch.",
         json_schema_extra={"needed": True},
     )
-    gates: str | None = Field(
-        default=None,
-        max_length=64,
-        title="Gates",
-        description="The id of saved gates: the gated model is measured. The model as it is where unset.",
-    )
+    gates: Gates = None
     fold: bool = Field(
         default=False,
         title="Ignore case and spaces",
@@ -43,9 +39,7 @@ class BatteryParams(Params):
         title="Prompts longer than the context",
         description="Refuse the run, or skip them and list them. They are never cut.",
     )
-    dtype: Literal["float32", "bfloat16", "float64"] = Field(
-        default="float32", title="Precision", description="Of the model. Scores are kept in float32."
-    )
+    dtype: ScoresPrecision = "float32"
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {}

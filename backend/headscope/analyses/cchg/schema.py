@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from headscope.analyses.base import Params, TaskNames
+from headscope.analyses.parameters import Clamp, Clip, FirstSeed, FitPrecision, ShotsOfEach
 
 Way = Literal["named", "exchanged"]
 Push = Literal["open", "shut"]
@@ -63,9 +64,7 @@ class CchgParams(Params):
         title="Seeds",
         description="Independent fits of either way; a single one is noisy.",
     )
-    first_seed: int = Field(
-        default=0, ge=0, le=2**31 - 1, title="First seed", description="Seeds count up from here."
-    )
+    first_seed: FirstSeed = 0
     steps: int = Field(
         default=500, ge=1, le=20_000, title="Updates", description="Optimiser updates of each fit."
     )
@@ -100,29 +99,9 @@ class CchgParams(Params):
         title="Push λ",
         description="How strongly gates are pushed: λ times the mean clamped logit, in nats.",
     )
-    clamp: float = Field(
-        default=4.0,
-        gt=0,
-        le=50,
-        allow_inf_nan=False,
-        title="Logit clamp",
-        description="Beyond ± this logit the push stops.",
-    )
-    clip: float = Field(
-        default=1.0,
-        gt=0,
-        le=1e6,
-        allow_inf_nan=False,
-        title="Gradient-norm clip",
-        description="Per seed, before each update.",
-    )
-    shots: int | None = Field(
-        default=None,
-        ge=0,
-        le=64,
-        title="In-context examples",
-        description="For tasks that have some; each task's own number where unset.",
-    )
+    clamp: Clamp = 4.0
+    clip: Clip = 1.0
+    shots: ShotsOfEach = None
     split_seed: int = Field(
         default=0,
         ge=0,
@@ -144,11 +123,7 @@ class CchgParams(Params):
         title="Held-out examples, at most",
         description="Of each task, for accuracy and log-probability.",
     )
-    dtype: Literal["float32", "bfloat16", "float64"] = Field(
-        default="float32",
-        title="Precision",
-        description="Of the frozen model. Gates and losses are kept in float32 or better.",
-    )
+    dtype: FitPrecision = "float32"
 
 
 PAPER: Mapping[str, Any] = {"seeds": 10, "steps": 500, "batch_size": 64}

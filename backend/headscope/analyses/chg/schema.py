@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
+from headscope.analyses.parameters import Clamp, Clip, FitPrecision, Shots, SplitSeed
 
 
 class ChgParams(Params):
@@ -77,22 +78,8 @@ class ChgParams(Params):
         title="Push λ",
         description="How strongly G+ is pushed open and G− shut: λ times the mean clamped logit, in nats.",
     )
-    clamp: float = Field(
-        default=4.0,
-        gt=0,
-        le=50,
-        allow_inf_nan=False,
-        title="Logit clamp",
-        description="Beyond ± this logit the push stops.",
-    )
-    clip: float = Field(
-        default=1.0,
-        gt=0,
-        le=1e6,
-        allow_inf_nan=False,
-        title="Gradient-norm clip",
-        description="Per seed, before each update.",
-    )
+    clamp: Clamp = 4.0
+    clip: Clip = 1.0
     remember: bool = Field(
         default=False,
         title="Remember slopes",
@@ -105,16 +92,8 @@ class ChgParams(Params):
         description="End a seed's phase once its heads hardly change sides any more; the updates set are "
         "then the most.",
     )
-    shots: int | None = Field(
-        default=None,
-        ge=0,
-        le=64,
-        title="In-context examples",
-        description="Solved examples before each question; the task's own number where unset.",
-    )
-    split_seed: int = Field(
-        default=0, ge=0, le=2**31 - 1, title="Split seed", description="Decides which rows are held out."
-    )
+    shots: Shots = None
+    split_seed: SplitSeed = 0
     n_train: int | None = Field(
         default=None,
         ge=1,
@@ -136,11 +115,7 @@ class ChgParams(Params):
         description="The id of a finished run of the same model, task and settings: its seeds are taken over "
         "and only those beyond them are fitted. Seeds counts all of them.",
     )
-    dtype: Literal["float32", "bfloat16", "float64"] = Field(
-        default="float32",
-        title="Precision",
-        description="Of the frozen model. Gates and losses are kept in float32 or better.",
-    )
+    dtype: FitPrecision = "float32"
 
 
 PAPER: Mapping[str, Any] = {"seeds": 10, "steps": 500, "batch_size": 64}

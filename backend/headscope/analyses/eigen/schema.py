@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from headscope.analyses.from_weights import WeightParams
+from headscope.analyses.parameters import FirstSeed
 
 
 class EigenParams(WeightParams):
@@ -21,9 +22,7 @@ class EigenParams(WeightParams):
         description="Sequences of random tokens, twice, on which previous-token and induction scores are "
         "measured.",
     )
-    first_seed: int = Field(
-        default=0, ge=0, le=2**31 - 1, title="First seed", description="Seeds count up from here."
-    )
+    first_seed: FirstSeed = 0
     length: int = Field(
         default=32, ge=4, le=1024, title="Tokens in a copy", description="Random tokens, then the same again."
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Input, Params, TaskNames
+from headscope.analyses.parameters import Precision, ShotsOfEach, SplitSeed
 from headscope.core.gate_vector import GateVector
 from headscope.errors import Invalid
 from headscope.tasks.task import Task
@@ -37,19 +38,9 @@ class EvaluationParams(Params):
         title="Held-out examples, at most",
         description="Of each task.",
     )
-    shots: int | None = Field(
-        default=None,
-        ge=0,
-        le=64,
-        title="In-context examples",
-        description="For tasks that have some; each task's own number where unset.",
-    )
-    split_seed: int = Field(
-        default=0, ge=0, le=2**31 - 1, title="Split seed", description="Decides which rows are held out."
-    )
-    dtype: Literal["float32", "bfloat16", "float64"] = Field(
-        default="float32", title="Precision", description="Of the model."
-    )
+    shots: ShotsOfEach = None
+    split_seed: SplitSeed = 0
+    dtype: Precision = "float32"
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {"quick": {"n_test": 64}, "full": {"n_test": 1024}}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
+from headscope.analyses.parameters import FirstSeed, Gates, ScoresPrecision
 from headscope.core.model import ModelInfo
 from headscope.errors import Invalid
 
@@ -22,9 +23,7 @@ class InductionParams(Params):
         title="Draws",
         description="Sequences of random tokens, each drawn by a seed of its own. Their spread is the error.",
     )
-    first_seed: int = Field(
-        default=0, ge=0, le=2**31 - 1, title="First seed", description="Seeds count up from here."
-    )
+    first_seed: FirstSeed = 0
     length: int = Field(
         default=50,
         ge=4,
@@ -42,15 +41,8 @@ class InductionParams(Params):
         title="Heads to gate off",
         description="So many of the strongest induction heads are gated off one at a time; 0 for none.",
     )
-    gates: str | None = Field(
-        default=None,
-        max_length=64,
-        title="Gates",
-        description="The id of saved gates: the gated model is measured. The model as it is where unset.",
-    )
-    dtype: Literal["float32", "bfloat16", "float64"] = Field(
-        default="float32", title="Precision", description="Of the model. Scores are kept in float32."
-    )
+    gates: Gates = None
+    dtype: ScoresPrecision = "float32"
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {

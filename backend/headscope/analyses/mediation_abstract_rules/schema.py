@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from headscope.analyses.base import Params
+from headscope.analyses.parameters import Precision
 from headscope.tasks.rule_pairs import Swapped
 from headscope.tasks.text import MAX_SHOTS
 
@@ -90,9 +91,7 @@ class AbstractRuleParams(Params):
         title="Seed",
         description="Of the items and of the permutations.",
     )
-    dtype: Literal["float32", "bfloat16", "float64"] = Field(
-        default="float32", title="Precision", description="Of the model."
-    )
+    dtype: Precision = "float32"
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {

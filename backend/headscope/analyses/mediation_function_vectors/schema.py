@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params, TaskNames
+from headscope.analyses.parameters import Precision
 from headscope.tasks.shuffled import LEAST_SHOTS
 from headscope.tasks.text import MAX_SHOTS
 
@@ -57,9 +58,7 @@ class FunctionVectorParams(Params):
         title="Seed",
         description="Of the splits, of the in-context examples and of the order of their labels.",
     )
-    dtype: Literal["float32", "bfloat16", "float64"] = Field(
-        default="float32", title="Precision", description="Of the model."
-    )
+    dtype: Precision = "float32"
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from headscope.analyses.base import Params
+from headscope.analyses.parameters import Shots, SplitSeed
 
 
 class ProbeParams(Params):
@@ -50,16 +51,8 @@ class ProbeParams(Params):
     first_seed: int = Field(
         default=0, ge=0, le=2**31 - 1, title="First seed", description="Seeds of controls count up from here."
     )
-    shots: int | None = Field(
-        default=None,
-        ge=0,
-        le=64,
-        title="In-context examples",
-        description="Solved examples before each question; the task's own number where unset.",
-    )
-    split_seed: int = Field(
-        default=0, ge=0, le=2**31 - 1, title="Split seed", description="Decides which rows are held out."
-    )
+    shots: Shots = None
+    split_seed: SplitSeed = 0
     dtype: Literal["float32", "bfloat16", "float64"] = Field(
         default="float32", title="Precision", description="Of the model. Probes are fitted in float64."
     )

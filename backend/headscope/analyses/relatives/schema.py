@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from headscope.analyses.base import Params
+from headscope.analyses.parameters import Shots, SplitSeed
 
 
 class RelativesParams(Params):
@@ -28,16 +29,8 @@ class RelativesParams(Params):
         title="Points of the path",
         description="Where slopes are taken between all heads closed and all open; 8 follow most paths well.",
     )
-    shots: int | None = Field(
-        default=None,
-        ge=0,
-        le=64,
-        title="In-context examples",
-        description="Solved examples before each question; the task's own number where unset.",
-    )
-    split_seed: int = Field(
-        default=0, ge=0, le=2**31 - 1, title="Split seed", description="Decides which rows are held out."
-    )
+    shots: Shots = None
+    split_seed: SplitSeed = 0
     dtype: Literal["float32", "bfloat16", "float64"] = Field(
         default="float32",
         title="Precision",

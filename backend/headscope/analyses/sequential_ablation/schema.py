@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
+from headscope.analyses.parameters import HeldOutRows, Precision
 from headscope.core.model import ModelInfo
 from headscope.core.removal import counts
 from headscope.errors import Invalid
@@ -58,16 +59,8 @@ class SequentialAblationParams(Params):
         title="First seed of a random order",
         description="Seeds of random orders count up from here.",
     )
-    n_test: int = Field(
-        default=256,
-        ge=1,
-        le=1_000_000,
-        title="Held-out examples, at most",
-        description="Rows that the gating run never fitted.",
-    )
-    dtype: Literal["float32", "bfloat16", "float64"] = Field(
-        default="float32", title="Precision", description="Of the model."
-    )
+    n_test: HeldOutRows = 256
+    dtype: Precision = "float32"
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
+from headscope.analyses.parameters import HeldOutRows, Precision
 
 
 class SufficiencyParams(Params):
@@ -49,16 +50,8 @@ class SufficiencyParams(Params):
         title="First seed",
         description="Seeds of random orders count up from here.",
     )
-    n_test: int = Field(
-        default=64,
-        ge=1,
-        le=1_000_000,
-        title="Held-out examples, at most",
-        description="Rows that the gating run never fitted.",
-    )
-    dtype: Literal["float32", "bfloat16", "float64"] = Field(
-        default="float32", title="Precision", description="Of the model."
-    )
+    n_test: HeldOutRows = 64
+    dtype: Precision = "float32"
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {

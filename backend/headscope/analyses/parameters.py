@@ -1,0 +1,84 @@
+"""Parameters that analyses share, as types: what they are called, what they mean, what may be given."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+FirstSeed = Annotated[
+    int, Field(ge=0, le=2**31 - 1, title="First seed", description="Seeds count up from here.")
+]
+SplitSeed = Annotated[
+    int, Field(ge=0, le=2**31 - 1, title="Split seed", description="Decides which rows are held out.")
+]
+Shots = Annotated[
+    int | None,
+    Field(
+        ge=0,
+        le=64,
+        title="In-context examples",
+        description="Solved examples before each question; the task's own number where unset.",
+    ),
+]
+ShotsOfEach = Annotated[
+    int | None,
+    Field(
+        ge=0,
+        le=64,
+        title="In-context examples",
+        description="For tasks that have some; each task's own number where unset.",
+    ),
+]
+HeldOutRows = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=1_000_000,
+        title="Held-out examples, at most",
+        description="Rows that the gating run never fitted.",
+    ),
+]
+Clamp = Annotated[
+    float,
+    Field(
+        gt=0,
+        le=50,
+        allow_inf_nan=False,
+        title="Logit clamp",
+        description="Beyond ± this logit the push stops.",
+    ),
+]
+Clip = Annotated[
+    float,
+    Field(
+        gt=0,
+        le=1e6,
+        allow_inf_nan=False,
+        title="Gradient-norm clip",
+        description="Per seed, before each update.",
+    ),
+]
+Gates = Annotated[
+    str | None,
+    Field(
+        max_length=64,
+        title="Gates",
+        description="The id of saved gates: the gated model is measured. The model as it is where unset.",
+    ),
+]
+
+Precision = Annotated[
+    Literal["float32", "bfloat16", "float64"], Field(title="Precision", description="Of the model.")
+]
+ScoresPrecision = Annotated[
+    Literal["float32", "bfloat16", "float64"],
+    Field(title="Precision", description="Of the model. Scores are kept in float32."),
+]
+FitPrecision = Annotated[
+    Literal["float32", "bfloat16", "float64"],
+    Field(
+        title="Precision",
+        description="Of the frozen model. Gates and losses are kept in float32 or better.",
+    ),
+]
