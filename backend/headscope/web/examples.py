@@ -5,19 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from headscope.web.circuit_examples import CIRCUIT_EXAMPLES
+from headscope.web.lab_examples import LAB_EXAMPLES, PROMPT, TOKEN
 
 RUN_ID: Final = "3f9c2a7be104d6588c1e"
 REVISION: Final = "b1946ac92492d2347c6235b4d2611184"
 SHARE_TOKEN: Final = "kZ3vQ0x1T9mS4uYw"  # noqa: S105 - opens nothing
 
-_TOKEN: Final[dict[str, Any]] = {
-    "id": 3290,
-    "start": 0,
-    "end": 4,
-    "text": "cats",
-    "hex": "63617473",
-    "special": False,
-}
 _ARRAY: Final[dict[str, Any]] = {"dtype": "f4", "shape": "1, 2", "bdata": "AACAPwAAAAA="}
 _PROBLEM: Final[dict[str, Any]] = {
     "type": "about:blank",
@@ -120,33 +113,6 @@ _TASK: Final[dict[str, Any]] = {
     "form_of": "",
 }
 
-_PROMPT: Final[dict[str, Any]] = {"model": "headscope-2l", "text": "the cat sat on the cat", "bos": None}
-_SCORE: Final[dict[str, Any]] = {
-    "name": "induction",
-    "title": "Induction",
-    "reading": "How much a repeated token looks at what followed its earlier copy.",
-    "unit": None,
-}
-_THUMBS: Final[dict[str, Any]] = {
-    "size": 1,
-    "block": 1,
-    "values": {"dtype": "u1", "shape": "1, 1, 1", "bdata": "/w=="},
-}
-_ANSWER: Final[dict[str, Any]] = {
-    "token": _TOKEN,
-    "before": -0.02,
-    "after": -2.9,
-    "rank_before": 0,
-    "rank_after": 3,
-}
-_PART: Final[dict[str, Any]] = {"name": "embedding", "title": "Embedding", "value": 0.8}
-_LENS_LAYER: Final[dict[str, Any]] = {
-    "layers": 1,
-    "top": [_TOKEN],
-    "top_probability": [0.61],
-    "log_probability": -0.5,
-    "rank": 0,
-}
 _KEPT_PROMPT: Final[dict[str, Any]] = {
     "id": "5f1d0c2b9a7e44d3b1aa",
     "name": "cats",
@@ -180,11 +146,11 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "card": "# headscope-2l\n...",
         "resident_on": ["lab-7f3a"],
     },
-    "TokenOut": _TOKEN,
+    "TokenOut": TOKEN,
     "TokenizeIn": {"model": "headscope-2l", "text": "cats", "bos": None},
-    "TokenizeOut": {"tokens": [_TOKEN], "n_ctx": 256, "bos": "none"},
+    "TokenizeOut": {"tokens": [TOKEN], "n_ctx": 256, "bos": "none"},
     "TaskOut": _TASK,
-    "ExampleOut": {"tokens": [_TOKEN], "targets": [0], "counterfactual": None},
+    "ExampleOut": {"tokens": [TOKEN], "targets": [0], "counterfactual": None},
     "TaskExamplesOut": {
         "task": "singular-plural",
         "model": "headscope-2l",
@@ -192,7 +158,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "n_train": 164,
         "n_test": 41,
         "n_left_out": 0,
-        "examples": [{"tokens": [_TOKEN], "targets": [0], "counterfactual": None}],
+        "examples": [{"tokens": [TOKEN], "targets": [0], "counterfactual": None}],
     },
     "TaskAccuracyOut": {
         "task": "singular-plural",
@@ -255,7 +221,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "visibility": "unlisted",
         "expires_in_days": None,
     },
-    "LabShareIn": {**_PROMPT, "gates": [[1.0, 0.0]], "at": None, "answers": []},
+    "LabShareIn": {**PROMPT, "gates": [[1.0, 0.0]], "at": None, "answers": []},
     "ShareOut": _SHARE,
     "SharedOut": {**_SHARE, "runs": [_RUN], "lab": None},
     "WorkerOut": _WORKER,
@@ -268,79 +234,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "access": "open",
     },
     "TypedArray": _ARRAY,
-    "LabIn": _PROMPT,
-    "PatternsIn": {**_PROMPT, "layers": [1]},
-    "TopKeys": {
-        "keys": {"dtype": "u2", "shape": "1, 1, 1, 1", "bdata": "AAA="},
-        "weights": {"dtype": "u1", "shape": "1, 1, 1, 1", "bdata": "/w=="},
-        "rest": {"dtype": "f4", "shape": "1, 1, 1", "bdata": "AAAAAA=="},
-    },
-    "PatternsOut": {
-        "model": "headscope-2l",
-        "tokens": [_TOKEN],
-        "layers": [1],
-        "patterns": {"dtype": "f4", "shape": "1, 1, 1, 1", "bdata": "AACAPw=="},
-    },
-    "LookIn": {**_PROMPT, "fold": True},
-    "ScoreOut": _SCORE,
-    "Thumbs": _THUMBS,
-    "LookOut": {
-        "model": "headscope-2l",
-        "n_kv_heads": 8,
-        "tokens": [_TOKEN],
-        "n_ctx": 256,
-        "bos": "none",
-        "copies": [[]],
-        "scores": [_SCORE],
-        "values": {"dtype": "f4", "shape": "1, 1, 1", "bdata": "AAAAAA=="},
-        "loss": {"dtype": "f4", "shape": "1", "bdata": "AADAfw=="},
-        "loss_first": None,
-        "loss_repeat": None,
-        "sink": 0.42,
-        "thumbs": _THUMBS,
-    },
-    "GatesIn": {**_PROMPT, "gates": [[1.0, 0.0]], "top": 10, "board": "a1b2", "turn": 7},
-    "NextToken": {"token": _TOKEN, "before": 0.983, "after": 0.055},
-    "Answer": _ANSWER,
-    "Change": {"before": 4.2, "after": -0.3},
-    "GatesOut": {
-        "model": "headscope-2l",
-        "tokens": [_TOKEN],
-        "at": 0,
-        "next": [{"token": _TOKEN, "before": 0.983, "after": 0.055}],
-        "answers": [_ANSWER],
-        "logit_difference": None,
-        "loss_before": [None],
-        "loss_after": [None],
-        "kl": 2.91,
-    },
-    "ContinueIn": {**_PROMPT, "gates": [[1.0, 0.0]], "n_tokens": 20, "temperature": 0.0},
-    "ContinueOut": {"model": "headscope-2l", "before": [_TOKEN], "after": [_TOKEN], "note": ""},
-    "HeadAblationIn": {**_PROMPT, "layer": 1, "head": 4},
-    "HeadAblationOut": {
-        "model": "headscope-2l",
-        "layer": 1,
-        "head": 4,
-        "loss": {"dtype": "f4", "shape": "3, 1", "bdata": "AADAfwAAwH8AAMB/"},
-        "loss_repeat": [0.4, 2.1, 2.2],
-    },
-    "AttributionIn": {**_PROMPT, "at": 5, "token": 3290},
-    "Part": _PART,
-    "AttributionOut": {
-        "model": "headscope-2l",
-        "tokens": [_TOKEN],
-        "at": 0,
-        "token": _TOKEN,
-        "against": None,
-        "heads": {"dtype": "f4", "shape": "1, 1", "bdata": "AACAPw=="},
-        "parts": [_PART],
-        "total": 1.8,
-        "logit": 1.8,
-        "note": "",
-    },
-    "LensIn": {**_PROMPT, "at": 5},
-    "LensLayer": _LENS_LAYER,
-    "LensOut": {"model": "headscope-2l", "at": 0, "token": _TOKEN, "layers": [_LENS_LAYER]},
+    **LAB_EXAMPLES,
     "PromptIn": {"text": "the cat sat on the cat", "name": "cats"},
     "PromptOut": _KEPT_PROMPT,
     "PromptRows": {**_KEPT_PROMPT, "texts": ["the cat sat on the cat"], "offset": 0},
