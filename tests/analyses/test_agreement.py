@@ -15,10 +15,12 @@ from headscope.analyses.agreement.compute import Agreement
 from headscope.analyses.agreement.disagreement import disputed, sides, standing
 from headscope.analyses.agreement.explain import explanations
 from headscope.analyses.agreement.methods import Seen, by_size, compared
+from headscope.analyses.agreement.refit import needing, refit
 from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.agreement.statistics import NUMBERS, correlations, statistics
 from headscope.analyses.base import Analysis, Arrays, Context, Input, Result
 from headscope.analyses.export import export
+from headscope.analyses.held_out import held_out
 from headscope.analyses.relatives.compute import Relatives
 from headscope.analyses.relatives.schema import RelativesParams
 from headscope.core.model import HeadModel, load_model
@@ -33,7 +35,7 @@ from headscope.validation.planted import build
 from micro.planted import HARMFUL, NEEDED, PLAN, REDUNDANT, PlantedTask
 
 TASK = PlantedTask()
-PARAMS = AgreementParams(gating="g", relatives="r", n_examples=6)
+PARAMS = AgreementParams(gating="g", relatives="r", refits=0, n_examples=6)
 
 
 def computed(
@@ -46,7 +48,16 @@ def computed(
     return analysis.assemble(params, model.info, task, done)
 
 
-def gating(model: HeadModel, task: Task, needed: Sequence[Mapping[tuple[int, int], float]]) -> Result:
+FIT = {"steps": 40, "batch_size": 8, "n_train": 16}
+"""Settings of the gating run, as far as they matter to a fit of the planted model."""
+
+
+def gating(
+    model: HeadModel,
+    task: Task,
+    needed: Sequence[Mapping[tuple[int, int], float]],
+    fit: Mapping[str, Any] | None = None,
+) -> Result:
     """A gating run with these facilitations, a mapping a seed; all else is shut when pushed."""
     g_minus = np.full((len(needed), model.info.n_layers, model.info.n_heads), 0.02, np.float32)
     for seed, scores in enumerate(needed):
@@ -57,7 +68,7 @@ def gating(model: HeadModel, task: Task, needed: Sequence[Mapping[tuple[int, int
         g_plus[:, layer, head] = g_minus[:, layer, head] = 0.01
     identity = {"name": task.name, "content_hash": task.content_hash}
     arrays = {"g_minus": g_minus, "g_plus": g_plus, "g_zero": g_minus}
-    params = {"split_seed": 0, "shots": None}
+    params = {"split_seed": 0, "shots": None, **(fit or {})}
     return Result("chg", 2, params, model.info, identity, tuple(range(len(needed))), arrays)
 
 
@@ -67,9 +78,10 @@ def planted() -> Result:
     model = as_model(build(PLAN), PLAN, "planted")
     one, other = REDUNDANT
     sure = dict.fromkeys(NEEDED, 0.99)
-    run = gating(model, TASK, [{**sure, one: 0.9}, {**sure, other: 0.9}])
+    run = gating(model, TASK, [{**sure, one: 0.9}, {**sure, other: 0.9}], FIT)
     relatives = computed(Relatives(), RelativesParams(n_examples=8, points=4), model, TASK, {})
-    return computed(Agreement(), PARAMS, model, TASK, {"gating": run, "relatives": relatives})
+    params = PARAMS.model_copy(update={"refits": 2})
+    return computed(Agreement(), params, model, TASK, {"gating": run, "relatives": relatives})
 
 
 def told(result: Result, head: tuple[int, int]) -> dict[str, Any]:
@@ -92,6 +104,46 @@ def test_each_of_a_redundant_pair_is_listed_with_the_other_as_its_stand_in(plant
         assert text.startswith(f"{other[0]}.{other[1]} can stand in for it")
         assert each["measured"]["partner"] == list(other)
         assert "in-company" in kinds(each)  # the fit that needs it has shut the other
+
+
+def test_fitted_again_without_one_of_the_pair_the_other_opens(planted: Result) -> None:
+    for head, other in (REDUNDANT, REDUNDANT[::-1]):
+        each = told(planted, head)
+        assert "taken-over" in kinds(each)
+        assert each["measured"]["stand_ins"] == list(other)
+        assert each["measured"]["shut"] < 0.1
+        assert each["measured"]["opened"] > 0.5
+        assert each["measured"]["closing"] > 1  # both of the pair are shut then
+        assert each["measured"]["refitted"] < 0.1 * each["measured"]["closing"]
+        text = next(why["text"] for why in each["why"] if why["kind"] == "taken-over")
+        assert f"{other[0]}.{other[1]} (gate" in text
+
+
+def test_a_head_is_fitted_without_only_in_seeds_that_need_it() -> None:
+    model = as_model(build(PLAN), PLAN, "planted")
+    one, other = REDUNDANT
+    run = gating(model, TASK, [{one: 0.6}, {one: 0.9, other: 0.2}, {}], FIT)
+    assert needing(run, one, 0.5) == [1, 0]
+    assert needing(run, other, 0.5) == []
+    relatives = computed(Relatives(), RelativesParams(n_examples=2, points=1), model, TASK, {})
+    params = PARAMS.model_copy(update={"refits": 1, "n_examples": 2, "most": 8})
+    result = computed(Agreement(), params, model, TASK, {"gating": run, "relatives": relatives})
+    assert "refitted" in told(result, one)["measured"]
+    assert all(
+        "refitted" not in each["measured"]
+        for each in result.values["disagreements"]
+        if "gating" not in each["found"]
+    )
+
+
+def test_the_closed_head_stays_closed_and_a_fit_without_it_repeats(planted: Result) -> None:
+    model = as_model(build(PLAN), PLAN, "planted")
+    run = gating(model, TASK, [{REDUNDANT[0]: 0.9}], {**FIT, "steps": 6})
+    context = Context(model, TASK, {}, inputs={})
+    examples = held_out(run, 2, context)
+    first, second = (refit(REDUNDANT[0], 0, run, examples, context) for _ in range(2))
+    assert first["after"][REDUNDANT[0]] == 0
+    np.testing.assert_array_equal(first["after"], second["after"])
 
 
 def test_all_that_find_it_agree_on_the_planted_pair(planted: Result) -> None:
@@ -121,7 +173,7 @@ def two_layer() -> Result:
     model = load_model(Catalogue(Settings()).folder("headscope-2l"), name="headscope-2l", device="cpu")
     task = TaskCatalogue([]).get("induction")
     relatives = computed(Relatives(), RelativesParams(n_examples=4), model, task, {})
-    params = AgreementParams(gating="g", relatives="r", n_examples=2, most=1)
+    params = AgreementParams(gating="g", relatives="r", n_examples=2, most=1, refits=0)
     return computed(Agreement(), params, model, task, {"gating": run, "relatives": relatives})
 
 

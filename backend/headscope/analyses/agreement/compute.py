@@ -2,6 +2,7 @@
 
 1. ``compare``: what each method says of every head, statistics of agreement, the list of heads in dispute.
 2. ``explain/i``: the head in place i of that list, looked into with the model itself.
+3. ``refit/i/n``: gates fitted once more with that head closed, in a seed that needs it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headscope.analyses.agreement import methods
-from headscope.analyses.agreement.disagreement import disputed, sides
-from headscope.analyses.agreement.explain import explanations
-from headscope.analyses.agreement.plan import COMPARE, explained, plan, ways
+from headscope.analyses.agreement.disagreement import Head, disputed
+from headscope.analyses.agreement.plan import (
+    COMPARE,
+    explained,
+    plan,
+    refit_passes,
+    ways,
+)
 from headscope.analyses.agreement.schema import PRESETS, AgreementParams
 from headscope.analyses.agreement.statistics import correlations, statistics
+from headscope.analyses.agreement.telling import measured_of, notes, told
 from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
 from headscope.analyses.chg.result import identity
 from headscope.analyses.held_out import held_out, scoring, sizes
@@ -25,9 +32,6 @@ from headscope.core.model import ModelInfo
 from headscope.core.roles import scores
 from headscope.core.tokens import Tokenizer
 from headscope.tasks.task import Task
-
-_SMALLEST_COST = 0.01
-"""Nats below which no cost counts."""
 
 
 class Agreement:
@@ -69,7 +73,8 @@ class Agreement:
         methods.compared(inputs, params, task)
         gating = gating_run(inputs, "gating", task, self.title)
         rows = sizes(task, tokenizer, gating.params, params.n_examples, model)
-        heads, each = explained(params, model), ways(params, model)
+        heads = explained(params, model)
+        each = ways(params, model) + params.refits * (3 + refit_passes(gating.params) / rows.examples)
         return scoring(
             model,
             params.dtype,
@@ -77,7 +82,7 @@ class Agreement:
             layers=model.n_layers * heads * each,
             readings=heads * each,
             throughput=throughput,
-            basis=f"{heads} heads explained by {each:.0f} passes each",
+            basis=f"{heads} heads explained by {each:.0f} passes each, at most",
         )
 
     def plan(
@@ -85,24 +90,19 @@ class Agreement:
     ) -> Sequence[Piece]:
         """The pieces in order. Raises what ``methods.compared`` does."""
         methods.compared(inputs, params, None)
-        return plan(params, model)
+        return plan(params, model, gating_run(inputs, "gating", None, self.title).params)
 
     def compute(self, piece: Piece, params: AgreementParams, context: Context) -> Arrays:
         """The comparison, or what is measured of one head; nothing beyond the end of the list."""
         if piece.key == COMPARE:
             return _compare(params, context)
-        place = int(piece.key.split("/")[1])
-        heads = context.pieces[COMPARE]["heads"]
+        kind, *numbers = piece.key.split("/")
+        place, heads = int(numbers[0]), context.pieces[COMPARE]["heads"]
         if place >= len(heads):
             return {"head": np.full(2, -1)}
-        from headscope.analyses.agreement.evidence import evidence
-
-        gating = gating_run(context.inputs, "gating", context.task, self.title)
-        examples = held_out(gating, params.n_examples, context)
         head = (int(heads[place, 0]), int(heads[place, 1]))
-        found = evidence(head, gating, examples, context, params.partners, params.threshold)
-        context.report(Progress(piece.label, f"{head[0]}.{head[1]}", place + 1, len(heads), None, 1.0))
-        return {"head": np.array(head), **found}
+        found = _refit if kind == "refit" else _explain
+        return {"head": np.array(head), **found(piece, head, params, context)}
 
     def assemble(
         self, params: AgreementParams, model: ModelInfo, task: Task | None, pieces: Mapping[str, Arrays]
@@ -112,7 +112,7 @@ class Agreement:
         """
         compared = dict(pieces[COMPARE])
         seen = methods.of_arrays(compared)
-        measured = [pieces[f"explain/{place}"] for place in range(explained(params, model))]
+        measured = [measured_of(place, params, pieces) for place in range(explained(params, model))]
         measured = [part for part in measured if len(part) > 1]
         arrays = {name: np.asarray(array) for name, array in compared.items()}
         arrays["heads"] = arrays["heads"].astype(np.uint16).reshape(-1, 2)
@@ -126,10 +126,10 @@ class Agreement:
             arrays=arrays,
             values={
                 "methods": list(seen),
-                "disagreements": _told(seen, measured, arrays, params),
+                "disagreements": told(seen, measured, arrays, params),
                 "n_disputed": int(arrays["heads"].shape[0]),
                 "n_seeds": int(arrays["n_seeds"][0]),
-                "notes": _notes(seen, len(arrays["heads"]), len(measured), params),
+                "notes": notes(seen, len(arrays["heads"]), len(measured), params),
             },
         )
 
@@ -176,63 +176,28 @@ def _compare(params: AgreementParams, context: Context) -> dict[str, np.ndarray]
     }
 
 
-def _told(
-    seen: Mapping[str, methods.Seen],
-    measured: Sequence[Arrays],
-    arrays: Mapping[str, np.ndarray],
-    params: AgreementParams,
-) -> list[dict[str, Any]]:
-    """The explained heads in their order: who finds and who misses each, and the sentences."""
-    floor = smallest_cost(seen, measured, params.share)
-    told = []
-    for part, strength in zip(measured, arrays["strength"].tolist(), strict=False):
-        head = (int(part["head"][0]), int(part["head"][1]))
-        found, missed = sides(seen, head)
-        why = explanations(head, found, missed, part, floor)
-        told.append(
-            {
-                "head": f"{head[0]}.{head[1]}",
-                "strength": float(f"{strength:.4g}"),
-                "found": found,
-                "missed": missed,
-                "seeds": float(f"{arrays['seeds_needing'][head]:.4g}"),
-                "measured": {name: _plain(part[name]) for name in part if name != "head"},
-                "why": [
-                    {"kind": each.kind, "text": each.text, "accounts_for": list(each.accounts_for)}
-                    for each in why
-                ],
-            }
-        )
-    return told
+def _explain(piece: Piece, head: Head, params: AgreementParams, context: Context) -> Arrays:
+    from headscope.analyses.agreement.evidence import evidence
+
+    gating = gating_run(context.inputs, "gating", context.task, Agreement.title)
+    examples = held_out(gating, params.n_examples, context)
+    found = evidence(head, gating, examples, context, params.partners, params.threshold)
+    context.report(Progress(piece.label, f"{head[0]}.{head[1]}", 1, 1, None, 1.0))
+    return found
 
 
-def smallest_cost(seen: Mapping[str, methods.Seen], measured: Sequence[Arrays], share: float) -> float:
-    """What counts: a share of the largest cost of leaving one head, or a pair, out; at least a hundredth."""
-    costs = [float(part[name][0]) for part in measured for name in ("closed", "both_closed")]
-    if "left_out" in seen:
-        costs.append(float(np.nanmax(seen["left_out"].effect)))
-    return max(_SMALLEST_COST, share * max(costs, default=0.0))
+def _refit(piece: Piece, head: Head, params: AgreementParams, context: Context) -> Arrays:
+    """Nothing where fewer seeds need the head."""
+    from headscope.analyses.agreement.refit import needing, refit
 
+    gating = gating_run(context.inputs, "gating", context.task, Agreement.title)
+    seeds, number = needing(gating, head, params.threshold), int(piece.key.split("/")[2])
+    if number >= len(seeds):
+        return {}
+    steps = int(gating.params["steps"])
 
-def _plain(values: np.ndarray) -> Any:
-    numbers = [
-        None if not np.isfinite(value) else float(f"{value:.5g}") for value in np.asarray(values).reshape(-1)
-    ]
-    return numbers if len(numbers) > 1 else numbers[0]
+    def report(step: int, loss: float) -> None:
+        context.report(Progress(piece.label, f"{head[0]}.{head[1]}", step, steps, loss, step / steps))
 
-
-def _notes(
-    seen: Mapping[str, methods.Seen], disputed: int, explained: int, params: AgreementParams
-) -> list[str]:
-    notes = []
-    for name, each in seen.items():
-        if not each.found.any():
-            title = methods.BY_NAME[name].title
-            notes.append(f"{title} finds no head: there is nothing to agree with, and its tests are empty.")
-    if explained < disputed:
-        notes.append(
-            f"{disputed} heads are in dispute; the {explained} on which methods differ most are explained."
-        )
-    if params.n_examples < 8:
-        notes.append(f"Explanations rest on {params.n_examples} examples.")
-    return notes
+    examples = held_out(gating, params.n_examples, context)
+    return refit(head, seeds[number], gating, examples, context, report)

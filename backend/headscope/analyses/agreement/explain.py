@@ -42,6 +42,7 @@ def explanations(
         _elsewhere,
         _indirect,
         _redundant,
+        _taken_over,
         _in_company,
         _saturated,
         _flat,
@@ -132,6 +133,25 @@ def _redundant(facts: _Facts) -> Explanation | None:
     return Explanation("redundant", text, [*accounts, *facts.of(facts.found, ("path",))])
 
 
+def _taken_over(facts: _Facts) -> Explanation | None:
+    """What fitting the gates again with it closed shows: who opens instead, and that they do its work."""
+    stand_ins = np.asarray(facts.seen.get("stand_ins", ())).reshape(-1, 2).tolist()
+    closing = facts.number("closing")
+    if not (stand_ins and closing >= facts.floor and facts.number("refitted") < _GONE * closing):
+        return None
+    gates = zip(
+        stand_ins, *(np.asarray(facts.seen[name]).reshape(-1) for name in ("shut", "opened")), strict=True
+    )
+    opened = [f"{layer}.{head} (gate {shut:.2f} to {now:.2f})" for (layer, head), shut, now in gates]
+    verb = "opens" if len(opened) == 1 else "open"
+    text = (
+        f"Fitted again with it closed, {_listed(opened)} {verb} instead: closing it under G− costs "
+        f"{nats(closing)}, with those gates {nats(facts.number('refitted'))}."
+    )
+    accounts = facts.of(facts.found, ("gating", "path"))
+    return Explanation("taken-over", text, [*accounts, *facts.of(facts.missed, _ONE_HEAD_AT_A_TIME)])
+
+
 def _in_company(facts: _Facts) -> Explanation | None:
     cost = facts.number("in_minus")
     if "gating" not in facts.found or facts.counts or cost < facts.floor:
@@ -209,5 +229,8 @@ def nats(value: float) -> str:
 
 
 def _titles(names: Sequence[str]) -> str:
-    words = [BY_NAME[name].title.lower() for name in names]
+    return _listed([BY_NAME[name].title.lower() for name in names])
+
+
+def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]

@@ -1,11 +1,13 @@
-"""How an agreement run is cut: the comparison, then a piece for each head in dispute."""
+"""How an agreement run is cut: the comparison, then pieces for each head in dispute."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.base import Piece
+from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.held_out import NOMINAL_TOKENS
 from headscope.core.cost import forward_flop
 from headscope.core.model import ModelInfo
@@ -20,14 +22,36 @@ MINUS_SEEDS: Final = 3
 """Seeds under whose G- a head is closed."""
 
 
-def plan(params: AgreementParams, model: ModelInfo) -> list[Piece]:
-    """``compare``, then ``explain/i`` for the head in place i of the list; empty where it is shorter."""
-    weight = forward_flop(model, NOMINAL_TOKENS, 1) * params.n_examples * ways(params, model)
+def plan(params: AgreementParams, model: ModelInfo, gating: Mapping[str, Any]) -> list[Piece]:
+    """``compare``, then for the head in place i of the list ``explain/i`` and ``refit/i/n``, its nth fit;
+    empty where the list is shorter, or fewer seeds need the head. ``gating`` are the gating run's parameters.
+    """
+    forward = forward_flop(model, NOMINAL_TOKENS, 1)
+    weight = forward * params.n_examples * ways(params, model)
+    fit = forward * (refit_passes(gating) + 3 * params.n_examples)
     pieces = [Piece(COMPARE, "Comparing", weight=weight / 100)]
     for place in range(explained(params, model)):
-        label = f"Why they disagree, head {place + 1}"
-        pieces.append(Piece(f"explain/{place}", label, (COMPARE,), weight))
+        pieces.append(Piece(explain_key(place), f"Why they disagree, head {place + 1}", (COMPARE,), weight))
+        for number in range(params.refits):
+            label = f"Without head {place + 1}, seed {number + 1}"
+            pieces.append(Piece(refit_key(place, number), label, (COMPARE,), fit))
     return pieces
+
+
+def explain_key(place: int) -> str:
+    """The piece that explains the head in a place."""
+    return f"explain/{place}"
+
+
+def refit_key(place: int, number: int) -> str:
+    """The piece that fits without the head in a place, once more."""
+    return f"refit/{place}/{number}"
+
+
+def refit_passes(gating: Mapping[str, Any]) -> int:
+    """Passes of an example in one fit, at most; a backward to the gates costs as much as a forward."""
+    fit = ChgParams.model_validate(gating)
+    return 2 * fit.steps * fit.batch_size
 
 
 def explained(params: AgreementParams, model: ModelInfo) -> int:

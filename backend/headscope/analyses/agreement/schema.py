@@ -65,6 +65,15 @@ class AgreementParams(Params):
         title="Partners to try",
         description="Other heads that are closed together with each, to find one that can stand in for it.",
     )
+    refits: int = Field(
+        default=1,
+        ge=0,
+        le=16,
+        title="Fits without the head",
+        description="For each head that gating finds, G− of so many seeds that need it is fitted again with "
+        "it closed: heads that open instead can stand in for it. Each takes about a third of a seed's time "
+        "in the gating run. 0 for none.",
+    )
     n_examples: int = Field(
         default=8,
         ge=2,
@@ -76,6 +85,6 @@ class AgreementParams(Params):
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "quick": {"most": 4, "partners": 8, "n_examples": 4},
-    "full": {"most": 12, "partners": 32, "n_examples": 16},
+    "quick": {"most": 4, "partners": 8, "refits": 0, "n_examples": 4},
+    "full": {"most": 12, "partners": 32, "refits": 2, "n_examples": 16},
 }

@@ -21,6 +21,7 @@ _MEASURED = (
     ("at_settled", "cost at that gate", "nats"),
     ("interaction", "more than the pair's parts", "nats"),
     ("in_minus", "closed under G−", "nats"),
+    ("refitted", "closed, fitted again", "nats"),
     ("slope", "slope", "nats"),
 )
 _STATISTICS = {

@@ -1,0 +1,89 @@
+"""Who takes over from a head: G- fitted once more with that head closed.
+
+A seed's G- is fitted again from the same G0, on the same batches, with the settings of the gating run: all
+that differs is that the head's gate is 0 throughout. Heads that now stay open, though they were shut, do what
+it did. Seeds that need the head are taken, since closing it changes nothing for the others.
+
+    before, after   gates of G- as the run has it, and of the fit without the head, [layer, head]
+    closing         rise of the held-out loss, nats: the head closed under the run's G-
+    refitted        and what is left of that rise under the gates fitted without it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from headscope.analyses.agreement.disagreement import Head
+from headscope.analyses.base import Context, Result
+from headscope.analyses.chg.pieces import phase
+from headscope.analyses.chg.schema import ChgParams
+from headscope.analyses.held_out import of_task
+from headscope.analyses.orders import fitted
+from headscope.core.batches import Scored
+from headscope.core.gating import FitState, advance
+from headscope.core.substitutes import Substitution
+
+_CLOSED = -100.0
+"""A logit whose gate is 0 in float32, and so is its slope: no update moves it."""
+_EPS = 1e-6
+
+
+def needing(gating: Result, head: Head, threshold: float) -> list[int]:
+    """The seeds of a run, by place, that need a head, the one that needs it most first."""
+    scores = np.where(fitted(gating), gating.arrays["g_minus"][:, head[0], head[1]], 0.0)
+    return [int(seed) for seed in np.argsort(-scores, kind="stable") if scores[seed] >= threshold]
+
+
+def refit(
+    head: Head,
+    seed: int,
+    gating: Result,
+    examples: Sequence[Scored],
+    context: Context,
+    report: Callable[[int, float], None] = lambda step, loss: None,
+) -> dict[str, np.ndarray]:
+    """All of the module's list for the run's seed in place ``seed``; ``report`` is that of ``advance``."""
+    before = gating.arrays["g_minus"][seed].astype(np.float32)
+    after = _fit(head, seed, gating, context, report)
+    closed = before.copy()
+    closed[head] = 0
+    run = Substitution(context.model, examples, context.checkpoint)
+    losses = run.under(torch.from_numpy(np.stack([before, closed, after]))).numpy()
+    return {
+        "before": before,
+        "after": after,
+        "closing": losses[1:2] - losses[0],
+        "refitted": losses[2:] - losses[0],
+    }
+
+
+def _fit(
+    head: Head, seed: int, gating: Result, context: Context, report: Callable[[int, float], None]
+) -> Float[np.ndarray, "layer head"]:
+    params = ChgParams.model_validate(gating.params)
+    train = of_task(context.task).examples(
+        context.model.tokenizer,
+        "train",
+        limit=params.n_train,
+        seed=params.split_seed,
+        shots=params.shots,
+        n_ctx=context.model.info.n_ctx,
+    )
+    start = torch.logit(
+        torch.from_numpy(np.array(gating.arrays["g_zero"][seed : seed + 1])).float(), eps=_EPS
+    )
+    start[0, head[0], head[1]] = _CLOSED
+    state = advance(
+        context.model,
+        train,
+        [int(gating.seeds[seed])],
+        phase("minus", params),
+        FitState.fresh(start),
+        checkpoint=context.checkpoint,
+        report=report,
+    )
+    return state.gates[0].cpu().numpy()

@@ -1,0 +1,92 @@
+"""A run's measurements as it tells them: the heads in dispute with who finds each and why, and its notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from headscope.analyses.agreement import methods
+from headscope.analyses.agreement.disagreement import sides
+from headscope.analyses.agreement.explain import explanations
+from headscope.analyses.agreement.plan import explain_key, refit_key
+from headscope.analyses.agreement.schema import AgreementParams
+from headscope.analyses.agreement.stand_ins import summary
+from headscope.analyses.base import Arrays
+
+_SMALLEST_COST = 0.01
+"""Nats below which no cost counts."""
+
+
+def measured_of(place: int, params: AgreementParams, pieces: Mapping[str, Arrays]) -> Arrays:
+    """What is known of the head in a place: the evidence, and its refits in short."""
+    found = pieces[explain_key(place)]
+    fits = [pieces[refit_key(place, number)] for number in range(params.refits)]
+    fits = [fit for fit in fits if len(fit) > 1]
+    if not fits:
+        return found
+    return {**found, **summary((int(found["head"][0]), int(found["head"][1])), fits)}
+
+
+def told(
+    seen: Mapping[str, methods.Seen],
+    measured: Sequence[Arrays],
+    arrays: Mapping[str, np.ndarray],
+    params: AgreementParams,
+) -> list[dict[str, Any]]:
+    """The explained heads in their order: who finds and who misses each, and the sentences."""
+    floor = smallest_cost(seen, measured, params.share)
+    rows = []
+    for part, strength in zip(measured, arrays["strength"].tolist(), strict=False):
+        head = (int(part["head"][0]), int(part["head"][1]))
+        found, missed = sides(seen, head)
+        why = explanations(head, found, missed, part, floor)
+        rows.append(
+            {
+                "head": f"{head[0]}.{head[1]}",
+                "strength": float(f"{strength:.4g}"),
+                "found": found,
+                "missed": missed,
+                "seeds": float(f"{arrays['seeds_needing'][head]:.4g}"),
+                "measured": {name: _plain(part[name]) for name in part if name != "head"},
+                "why": [
+                    {"kind": each.kind, "text": each.text, "accounts_for": list(each.accounts_for)}
+                    for each in why
+                ],
+            }
+        )
+    return rows
+
+
+def smallest_cost(seen: Mapping[str, methods.Seen], measured: Sequence[Arrays], share: float) -> float:
+    """What counts: a share of the largest cost of leaving one head, or a pair, out; at least a hundredth."""
+    costs = [float(part[name][0]) for part in measured for name in ("closed", "both_closed")]
+    if "left_out" in seen:
+        costs.append(float(np.nanmax(seen["left_out"].effect)))
+    return max(_SMALLEST_COST, share * max(costs, default=0.0))
+
+
+def _plain(values: np.ndarray) -> Any:
+    numbers = [
+        None if not np.isfinite(value) else float(f"{value:.5g}") for value in np.asarray(values).reshape(-1)
+    ]
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def notes(
+    seen: Mapping[str, methods.Seen], disputed: int, explained: int, params: AgreementParams
+) -> list[str]:
+    """Methods that find no head, heads left unexplained, too few examples."""
+    lines = []
+    for name, each in seen.items():
+        if not each.found.any():
+            title = methods.BY_NAME[name].title
+            lines.append(f"{title} finds no head: there is nothing to agree with, and its tests are empty.")
+    if explained < disputed:
+        lines.append(
+            f"{disputed} heads are in dispute; the {explained} on which methods differ most are explained."
+        )
+    if params.n_examples < 8:
+        lines.append(f"Explanations rest on {params.n_examples} examples.")
+    return lines
