@@ -115,6 +115,21 @@ def test_seeds_in_one_run_equal_seeds_of_their_own() -> None:
         np.testing.assert_allclose(alone.arrays[name][0], both.arrays[name][1], atol=1e-6)
 
 
+def test_each_fit_of_the_picture_has_its_tasks_below_its_name(result: Result) -> None:
+    figure = figures.build(result, "accuracy")
+    axis = figure["layout"]["yaxis"]
+    shown = dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
+    places = [place for trace in figure["data"] for place in trace["y"]]
+    assert set(places) < set(shown)
+    fits = [place for place in shown if place not in places]
+    assert [shown[fit] for fit in fits] == [f"<b>{fit}</b>" for fit in fits]
+    # The model as it is has one bar for each task and fit, each at a place of its own.
+    assert len(set(figure["data"][0]["y"])) == len(figure["data"][0]["y"])
+    for fit in fits:
+        below = axis["tickvals"].index(fit) + 1
+        assert axis["tickvals"][below].startswith(f"{fit}: ")
+
+
 def test_figures_tables_and_exports_of_a_run(result: Result) -> None:
     for name in figures.names("cchg"):
         figure = figures.build(result, name)

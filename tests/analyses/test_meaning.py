@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,8 +42,22 @@ def test_the_map_shows_the_most_specific_name() -> None:
     assert FAMILIES[first[1, 0]].key == "induction"
 
 
+def test_the_legend_has_its_room_on_a_small_screen() -> None:
+    named, bare = figures.build(result(), "names"), figures.build(of({"eigen": eigen()}), "names")
+    assert _entries(named) == 4
+    # A grid of two layers is narrow there: an entry a row of 22 pixels.
+    room = named["layout"]["margin"]["t"] - 10
+    assert room == 22 * 4
+    assert named["layout"]["height"] - bare["layout"]["height"] == 22 * (4 - _entries(bare))
+
+
+def _entries(figure: dict[str, Any]) -> int:
+    return sum(trace.get("type") == "scatter" and "name" in trace for trace in figure["data"])
+
+
 def test_a_head_without_a_name_is_unknown_until_every_kind_of_run_is_there() -> None:
     assert result().arrays["first_name"][0, 0] == UNKNOWN
+    assert "No run of eigenvalues" in " ".join(of({"induction": induction()}).values["notes"])
     everything: dict[str, Input] = {
         "induction": induction(),
         "eigen": eigen(),

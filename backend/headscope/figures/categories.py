@@ -20,8 +20,11 @@ from headscope.figures.theme import CLEAR, Figure, Palette
 _LEGEND = 22
 """Pixels of a row of the legend."""
 
-_ENTRY = 130
-"""Pixels that an entry of the legend takes, at least."""
+_SWATCH, _LETTER = 40, 7
+"""Pixels that an entry of the legend takes beside its words, and of each letter of them."""
+
+_SCREEN = 300
+"""Pixels that a small screen leaves for a grid."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,9 @@ def kinds(
     figure["data"] += [_letters(codes, several, known, colours, figure), *(_legend(known[i]) for i in there)]
     layout = figure["layout"]
     # As wide as the grid may be on a small screen: what doesn't fit a row goes above it.
-    in_a_row = min(3, layout["meta"]["max_width"] // _ENTRY)
+    margin, entry = layout["margin"], max((_entry(known[i]) for i in there), default=1)
+    least = min(layout["meta"]["max_width"], max(_SCREEN, 11 * codes.shape[0] + 80))
+    in_a_row = max(1, (least - margin["l"] - margin["r"]) // entry)
     rows = -(-len(there) // in_a_row)
     layout["margin"] |= {"r": 16, "t": layout["margin"]["t"] + rows * _LEGEND}
     layout["height"] += rows * _LEGEND
@@ -84,6 +89,11 @@ def _letters(
         "hoverinfo": "skip",
         "showlegend": False,
     }
+
+
+def _entry(kind: Kind) -> int:
+    """Pixels that the kind takes in the legend."""
+    return _SWATCH + _LETTER * len(f"{kind.letter} {kind.title}")
 
 
 def _legend(kind: Kind) -> dict[str, Any]:

@@ -56,13 +56,13 @@ export function Disagreements({ figure, selection }: { figure: Figure | undefine
                   {each.head}
                 </button>
               </th>
-              <td>
+              <td data-label="Found by">
                 {words(each.found)}
                 {each.found.includes("gating") && (
                   <span className="muted small"> (gating in {measured(100 * each.seeds)} % of seeds)</span>
                 )}
               </td>
-              <td>{words(each.missed)}</td>
+              <td data-label="Not found by">{words(each.missed)}</td>
               <td>
                 <ul className="whys">
                   {each.why.map(({ kind, text }) => (

@@ -76,6 +76,16 @@ interface PictureProps {
 
 const HEIGHT = 280;
 
+/** Pixels that each of several axes side by side needs: on a narrower page the picture scrolls sideways. */
+const FACET = 180;
+
+/** How many x axes stand side by side: the most whose beginnings differ. */
+export function facets({ layout }: Figure): number {
+  const axes = Object.entries(layout).filter(([name]) => name.startsWith("xaxis"));
+  const begin = axes.map(([, axis]) => (axis as { domain?: number[] } | undefined)?.domain?.[0] ?? 0);
+  return new Set(begin).size;
+}
+
 /** A card with a picture, its table twin and its downloads; title and reading come with the figure. */
 export function Picture({ title, figure, source, controls, selection }: PictureProps) {
   const heading = useId();
@@ -136,7 +146,9 @@ function Drawing({ figure, label, onFigure, selection }: DrawingProps) {
   const ready = useMemo(() => {
     if (!paints || width === 0) return undefined;
     const { data, layout } = painted(figure, theme, paints);
-    return { data, layout: { ...layout, width: Math.min(width, most), height } };
+    const beside = facets(figure);
+    const least = beside > 1 ? beside * FACET : 0;
+    return { data, layout: { ...layout, width: Math.max(least, Math.min(width, most)), height } };
   }, [figure, theme, paints, width, height, most]);
   const head = selection?.head ?? null;
   const shown = useMemo(
@@ -146,6 +158,7 @@ function Drawing({ figure, label, onFigure, selection }: DrawingProps) {
   return (
     <div
       ref={box}
+      className="drawing"
       role="img"
       aria-label={`${label}. The Table button shows the same as numbers.`}
       style={{ minHeight: height }}

@@ -36,11 +36,11 @@ def accuracy(result: Result, view: View) -> Figure:
         ),
     ]
     layout = {
-        "height": 90 + 46 * len(rows),
+        "height": 110 + 46 * len(rows),
         "barmode": "group",
         "bargap": 0.3,
-        "xaxis": {"range": [0, 101], "title": {"text": "% right of held-out examples"}},
-        "yaxis": {"type": "multicategory", "autorange": "reversed", "dividercolor": colours.line},
+        "xaxis": {"range": [0, 101], "title": {"text": "% right, held out"}},
+        "yaxis": _task_axis(rows),
         "margin": {"l": 12, "r": 16, "t": 34, "b": 44},
     }
     first = result.values["fits"][0]
@@ -127,7 +127,7 @@ def _bars(rows: list[tables.Outcome], which: str, name: str, colour: str, whiske
         "type": "bar",
         "orientation": "h",
         "name": name,
-        "y": [[row.fit for row in rows], [row.label for row in rows]],
+        "y": [_place(row) for row in rows],
         "x": encode(np.array([100 * getattr(row, which) for row in rows], np.float32)),
         "marker": {"color": colour, "line": {"width": 0}},
         "hovertemplate": "%{x:.1f} %<extra>" + name + "</extra>",
@@ -145,6 +145,28 @@ def _bars(rows: list[tables.Outcome], which: str, name: str, colour: str, whiske
             "width": 3,
         }
     return trace
+
+
+def _place(row: tables.Outcome) -> str:
+    """A name of its own for a task in a fit."""
+    return f"{row.fit}: {row.task}"
+
+
+def _task_axis(rows: list[tables.Outcome]) -> dict[str, Any]:
+    """Tasks below the fit that they are in, whose words have a line of their own: bars keep their room."""
+    shown: dict[str, str] = {}
+    for row in rows:
+        shown.setdefault(row.fit, f"<b>{row.fit}</b>")
+        shown[_place(row)] = row.label
+    return {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": list(shown),
+        "tickvals": list(shown),
+        "ticktext": list(shown.values()),
+        "range": [len(shown) - 0.5, -0.5],
+        "showgrid": False,
+    }
 
 
 def _said(result: Result, fit: dict[str, Any]) -> str:

@@ -170,12 +170,22 @@ def _surest(result: Result) -> tuple[str, str, float] | None:
     return ROLES[role][1], result.values["tests"][test]["name"], float(p[role, test])
 
 
+_RUNS = {
+    "induction": "induction",
+    "eigen": "eigenvalues",
+    "rules": "abstract rules",
+    "functions": "function vectors",
+}
+"""What runs of evidence are called, by parameter."""
+
+
 def _notes(found: Evidence, arrays: Mapping[str, np.ndarray]) -> list[str]:
     notes = []
     if not found.complete:
-        missing = [name for name in ("induction", "eigen", "rules", "functions") if name not in found.sources]
+        missing = [words for name, words in _RUNS.items() if name not in found.sources]
         notes.append(
-            f"No run for {', '.join(missing)}: a head without a name is unknown, not without a function."
+            f"No run of {', '.join(missing)} was given: a head without a name is unknown, "
+            "not without a function."
         )
     for each in found.tested:
         close = int(each.close.sum())
