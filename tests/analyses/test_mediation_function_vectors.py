@@ -14,6 +14,7 @@ from headscope.analyses import figures
 from headscope.analyses.base import Arrays, Context, Input, Progress, Result
 from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
+from headscope.core.arrays import decode
 from headscope.core.mediation import effects, mean_z
 from headscope.core.model import HeadModel, load_model
 from headscope.errors import Invalid
@@ -77,7 +78,16 @@ def test_no_head_that_stands_out_is_said(planted: Result) -> None:
         shape for shape in figures.build(planted, "effect")["layout"]["shapes"] if shape["name"] == "outlined"
     ]
     assert len(outlined) == 1
+    reading = figures.build(planted, "effect")["layout"]["meta"]["reading"]
+    assert "stands out and is framed" in reading
     assert not [s for s in figures.build(result, "effect")["layout"]["shapes"] if s.get("name") == "outlined"]
+
+
+def test_bars_of_one_picture_differ_in_colour_and_are_percent(planted: Result) -> None:
+    figure = figures.build(planted, "answers")
+    assert len({trace["marker"]["color"] for trace in figure["data"]}) == 3
+    clean = decode(figure["data"][0]["y"])
+    np.testing.assert_allclose(clean, 100 * planted.arrays["p_clean"], rtol=1e-6)
 
 
 def test_effects_are_the_core_s_over_tasks(small: HeadModel) -> None:

@@ -148,6 +148,8 @@ def template(colours: Palette) -> dict[str, Any]:
         "zeroline": False,
         "automargin": True,
         "ticks": "",
+        # Powers of ten, not the letters of units: 4×10⁻⁴ and not 400μ.
+        "exponentformat": "power",
         "ticklabelstandoff": 4,
         "tickfont": {"color": colours.muted, "size": 12},
         "title": {"font": {"color": colours.muted, "size": 12}, "standoff": 8},
@@ -181,6 +183,8 @@ def template(colours: Palette) -> dict[str, Any]:
     colorbar = {
         "outlinewidth": 0,
         "thickness": 8,
+        # Beside a grid there is room for little: 4e−4.
+        "exponentformat": "e",
         "tickfont": {"color": colours.muted, "size": 11},
         "title": {"font": words},
     }

@@ -42,6 +42,6 @@ def estimate(
     return Estimate(
         seconds=patched_seconds(model, flop, passes, tokens, speed),
         peak_bytes=patched_bytes(model),
-        basis=f"for each of two ways to swap at most {params.candidates:,} candidates and "
+        basis=f"Two ways to swap, each at most {params.candidates:,} candidates and "
         f"{params.pairs:,} pairs of {tokens} tokens, {flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s",
     )

@@ -106,12 +106,12 @@ def answers(result: Result, view: View) -> Figure:
             "type": "bar",
             "name": words,
             "x": names,
-            "y": encode(values.astype(np.float32)),
+            "y": encode(100 * values.astype(np.float32)),
             "marker": {"color": colour, "line": {"width": 0}},
-            "hovertemplate": f"%{{x}}, {words}: %{{y:.3f}}<extra></extra>",
+            "hovertemplate": f"%{{x}}, {words}: %{{y:.3g}} %<extra></extra>",
         }
         for words, values, colour in (
-            ("right labels", arrays["p_clean"], view.colours.scale[3]),
+            ("right labels", arrays["p_clean"], view.colours.ink),
             ("shuffled labels", arrays["p_shuffled"], view.colours.muted),
             ("shuffled, strongest head patched", patched, view.colours.needed),
         )
@@ -121,7 +121,7 @@ def answers(result: Result, view: View) -> Figure:
         "barmode": "group",
         "bargap": 0.3,
         "xaxis": {"type": "category"},
-        "yaxis": {"title": {"text": "probability of the answer"}, "range": [0, 1]},
+        "yaxis": {"title": {"text": "probability of the answer, %"}, "rangemode": "tozero"},
         "margin": {"l": 52, "r": 16, "t": 34, "b": 44},
     }
     reading = (
@@ -147,7 +147,8 @@ def _over(result: Result) -> str:
 
 
 def _framed(result: Result) -> str:
-    return _counted(result).replace("stand out", "stand out and are framed") + (
+    counted = _counted(result).replace("stand out", "stand out and are framed")
+    return counted.replace("stands out (", "stands out and is framed (") + (
         "" if result.arrays["over_tasks_significant"].any() else " Colours show the largest effect there is."
     )
 

@@ -193,5 +193,5 @@ def _notes(values: Mapping[str, Any], unsettled: int, left_out: int, p: np.ndarr
     if unsettled:
         notes.append(f"The fits of {unsettled} heads were stopped before they had settled.")
     if not (p < SIGNIFICANT).any():
-        notes.append("Off no head the label is read significantly better than by guessing.")
+        notes.append("From no head can the label be read significantly better than by guessing.")
     return notes
