@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from starlette.testclient import TestClient
 from figures.results import result as made_result
 from headscope.analyses.base import Result
 from headscope.analyses.request import Request, resolve
+from headscope.cli.run import parameters
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 from headscope.store import runs, workers
@@ -64,6 +67,16 @@ def test_the_same_request_is_the_same_run(client: TestClient, settings: Settings
     assert ask(client).json()["id"] == run["id"]
     assert client.get("/api/v1/runs").json()["total"] == 1
     assert ask(client, params={"seeds": 3}).json()["id"] != run["id"]
+
+
+def test_the_command_is_typed_as_a_person_would_and_read_back_as_the_same(client: TestClient) -> None:
+    params = {"retain": ["induction", "rule-aba"], "forget": ["rule-abb"], "push": "shut", "clip": 2.5}
+    request = {"analysis": "cchg", "model": "headscope-2l", "preset": "quick", "params": params}
+    words = shlex.split(client.post("/api/v1/runs", json=request).json()["reproduce"])
+    given = [word for before, word in pairwise(words) if before == "--param"]
+    assert {"retain=induction,rule-aba", "forget=rule-abb", "push=shut", "clip=2.5"} == set(given)
+    again = client.post("/api/v1/runs", json=request | {"params": parameters(given)}).json()
+    assert again["id"] == client.post("/api/v1/runs", json=request).json()["id"]
 
 
 def test_a_cancelled_run_can_be_asked_for_again(client: TestClient) -> None:

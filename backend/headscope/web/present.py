@@ -104,9 +104,26 @@ def reproduce_command(run: Run) -> str:
     preset = run.preset if known and run.preset in known.presets else None
     if preset is not None:
         words += ["--preset", preset]
+    references = known.references if known else {}
     for name, value in (spoken(run.analysis, preset, run.params) if known else run.params).items():
-        words += ["--param", f"{name}={json.dumps(value)}"]
+        words += ["--param", f"{name}={_typed(value, is_tasks=references.get(name) == 'tasks')}"]
     return shlex.join(words)
+
+
+def _typed(value: Any, *, is_tasks: bool) -> str:
+    """A parameter's value as a person would type it, where that is read back as the same; JSON elsewhere."""
+    if is_tasks and value:
+        return ",".join(value)
+    return value if isinstance(value, str) and _is_plain(value) else json.dumps(value)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether the command line reads the text as itself: it reads what is JSON as JSON."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return True
+    return False
 
 
 def worker_out(worker: WorkerView) -> WorkerOut:
