@@ -91,15 +91,17 @@ export function RunState({ run, onRun, readOnly }: RunStateProps) {
             </button>
           ) : (
             <>
-              <button
-                type="button"
-                className="button primary"
-                disabled={busy}
-                onClick={act(() => again(run))}
-              >
-                {run.status === "failed" ? "Try again" : "Start again"}
-              </button>
-              <Link className="button" to={newRunLike(run, analysis)}>
+              {!isRefused(run) && (
+                <button
+                  type="button"
+                  className="button primary"
+                  disabled={busy}
+                  onClick={act(() => again(run))}
+                >
+                  {run.status === "failed" ? "Try again" : "Start again"}
+                </button>
+              )}
+              <Link className={isRefused(run) ? "button primary" : "button"} to={newRunLike(run, analysis)}>
                 Change the settings
               </Link>
             </>
@@ -146,6 +148,11 @@ function Moving({ run }: { run: Run }) {
   );
 }
 
+/** The run's own settings are at fault: the same again would fail again. */
+function isRefused({ error }: Run): boolean {
+  return error !== null && error !== undefined && error.status === 422;
+}
+
 function Failed({ run }: { run: Run }) {
   return (
     <>
@@ -155,7 +162,9 @@ function Failed({ run }: { run: Run }) {
       ) : (
         <p className="muted">It left no reason; the worker’s log may say more.</p>
       )}
-      <p className="muted small">Pieces that were finished are kept: trying again goes on from there.</p>
+      {!isRefused(run) && (
+        <p className="muted small">Pieces that were finished are kept: trying again goes on from there.</p>
+      )}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { Model, Run } from "../api/types";
 import { Link } from "../url/navigation";
 
-type Named = Pick<Run, "analysis" | "title" | "model" | "model_title" | "task" | "task_title">;
+type Named = Pick<Run, "analysis" | "title" | "model" | "model_title" | "task" | "task_title" | "params">;
 
 export interface TitleWords {
   model: string;
@@ -16,12 +16,22 @@ export function analysisTitle(run: Pick<Run, "title">): string {
   return run.title.split(/[:·]/)[0]?.trim() || run.title;
 }
 
+/** The tasks that a run names in its settings, in words: "capitalize without antonym", "antonym, capitalize". */
+export function namedTasks({ params, task }: Pick<Run, "params" | "task">): string | null {
+  const names = (value: unknown) =>
+    Array.isArray(value) ? value.filter((name) => typeof name === "string" && name !== task) : [];
+  const [retain, forget, tasks] = [params.retain, params.forget, params.tasks].map(names);
+  if (retain?.length && forget?.length) return `${retain.join(", ")} without ${forget.join(", ")}`;
+  return tasks?.length ? tasks.join(", ") : null;
+}
+
 export function titleWords(run: Named, model?: Pick<Model, "title">): TitleWords {
-  const task = run.task_title ?? run.task;
+  const own = run.task_title ?? run.task;
+  const task = own ?? namedTasks(run);
   return {
     model: model?.title ?? run.model_title,
     task,
-    analysis: run.analysis === "chg" && task !== null ? null : analysisTitle(run),
+    analysis: run.analysis === "chg" && own !== null ? null : analysisTitle(run),
   };
 }
 
@@ -38,6 +48,7 @@ export function RunHeading({ run, words }: { run: Run; words: TitleWords }) {
       <Link to={{ page: "model", name: run.model }} className="title-link">
         {words.model}
       </Link>
+      {run.task === null && words.task !== null && ` on ${words.task}`}
       {run.task !== null && (
         <>
           {" on "}

@@ -7,6 +7,7 @@ import { plural } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { DEFAULT_LAB } from "../url/lab";
 import { go } from "../url/navigation";
+import { namedTasks } from "./RunTitle";
 
 /** What a run offers to the mixing board: which of its gates, by what button, and what they are. */
 function offered(
@@ -22,12 +23,14 @@ function offered(
   }
   if (run.analysis === "cchg") {
     const push = run.params.push === "shut" ? "shut" : "open";
+    const { retain, forget } = run.params;
+    const exchanged = namedTasks({ ...run, params: { retain: forget, forget: retain } });
     return {
-      title: "These gates",
-      words: "The mean over seeds of the fit as named, or of the exchanged one.",
+      title: "To the mixing board",
+      words: "Mean gates over the seeds: open is needed by what is kept.",
       gates: [
-        { preset: `named-${push}`, text: take },
-        { preset: `exchanged-${push}`, text: "Take the exchanged ones" },
+        { preset: `named-${push}`, text: namedTasks(run) ?? take },
+        { preset: `exchanged-${push}`, text: exchanged ?? "the exchanged ones" },
       ],
     };
   }
@@ -53,7 +56,7 @@ export function SubsetGates({ run }: { run: Run }) {
     }
   };
   return (
-    <section className="card" aria-label={offer.title}>
+    <section className="card offered-gates" aria-label={offer.title}>
       <h3>{offer.title}</h3>
       <p className="muted small">{offer.words} They are kept, for runs and for Python too.</p>
       {error && <ProblemNote error={error} />}

@@ -17,6 +17,20 @@ describe("a run's few numbers", () => {
     expect(facts(null)).toEqual([]);
   });
 
+  it("are percent where they are shares of one", () => {
+    const texts = (headline: Run["headline"]) => facts(headline).map(({ text }) => text);
+    expect(texts({ accuracy_gated: 0.993, probability_shuffled: 0.0125, forgotten_keeps: 0 })).toEqual([
+      "99.3\u202f%",
+      "1.25\u202f%",
+      "0\u202f%",
+    ]);
+    expect(texts({ log_probability: -0.5, selectivity: 0.217, kept_accuracy: null })).toEqual([
+      "−0.500",
+      "0.217",
+      "–",
+    ]);
+  });
+
   it("know the heads they name, alone, listed and as a pair", () => {
     const [one, some, pair, score, words] = facts({
       induction_head: "18.6",
@@ -48,6 +62,7 @@ describe("a run's title", () => {
     model_title: "M",
     task: "t",
     task_title: "Task",
+    params: {},
   };
   it("names model and task, and the analysis where it isn't gates", () => {
     expect(titleText(titleWords(run, { title: "Model" }))).toBe("Model on Task");
@@ -56,5 +71,14 @@ describe("a run's title", () => {
     );
     const induction = { ...run, analysis: "induction", title: "Induction", task: null, task_title: null };
     expect(titleText(titleWords(induction))).toBe("M · Induction");
+  });
+
+  it("names the tasks of the settings where it has none of its own", () => {
+    const bare = { ...run, analysis: "cchg", title: "Contrastive gating", task: null, task_title: null };
+    const named = (params: Run["params"]) => titleText(titleWords({ ...bare, params }));
+    expect(named({ retain: ["a", "b"], forget: ["c"] })).toBe("M on a, b without c · Contrastive gating");
+    expect(named({ tasks: ["a", "b"] })).toBe("M on a, b · Contrastive gating");
+    expect(named({ retain: [], forget: [], tasks: null })).toBe("M · Contrastive gating");
+    expect(titleText(titleWords({ ...run, params: { tasks: ["other"] } }))).toBe("M on Task");
   });
 });

@@ -1,6 +1,6 @@
 // A run's few numbers in words: the same for every analysis.
 import type { Run } from "../api/types";
-import { count, measured, NOTHING } from "../format/numbers";
+import { count, measured, NOTHING, percent } from "../format/numbers";
 import { type Head, parseHead } from "../url/view";
 
 export interface Fact {
@@ -26,6 +26,14 @@ function textOf(value: unknown): string {
   return value === null || value === undefined || value === "" ? NOTHING : String(value);
 }
 
+/** Shares of one by their names: they read as percent. */
+const SHARE = /^(?!.*log).*(accuracy|probability|chance|keeps)/;
+
+function worth(name: string, value: unknown): string {
+  const isShare = typeof value === "number" && value >= 0 && value <= 1 && SHARE.test(name);
+  return isShare ? percent(value) : textOf(value);
+}
+
 function headsOf(value: unknown): Head[] {
   const parts = Array.isArray(value) ? value : typeof value === "string" ? value.split(/\s*[,→]\s*/) : [];
   const heads = parts.map((part) => (typeof part === "string" ? parseHead(part.trim()) : null));
@@ -39,7 +47,7 @@ export function factsOf(run: Pick<Run, "headline">): Fact[] {
     .map(([name, value]) => ({
       name,
       label: worded(name),
-      text: textOf(value),
+      text: worth(name, value),
       heads: headsOf(value),
       between: String(value).includes("→") ? "→" : "",
     }));

@@ -12,6 +12,7 @@ import { ProblemNote } from "../../parts/ProblemNote";
 import { decode } from "../../plot/arrays";
 import { Link } from "../../url/navigation";
 import { NEW_RUN } from "../../url/view";
+import { namedTasks } from "../RunTitle";
 
 interface RunGatesProps {
   sizes: Sizes;
@@ -22,11 +23,15 @@ interface RunGatesProps {
 export function RunGates({ sizes, onClose }: RunGatesProps) {
   const { view } = useLab();
   const model = view.model ?? "";
-  const runs = useResource(`runs of ${model} for gates`, (signal) =>
-    api.runs({ model, status: "done", limit: 100 }, signal),
-  );
+  const runs = useResource(`runs of ${model} for gates`, async (signal) => {
+    const found = ["chg", "cchg"].map((analysis) =>
+      api.runs({ model, analysis, status: "done", limit: 100 }, signal),
+    );
+    const fits = (await Promise.all(found)).flatMap((page) => page.runs);
+    return fits.sort((a, b) => b.created_at.localeCompare(a.created_at));
+  });
   const [chosen, setChosen] = useState<string | null>(null);
-  const fits = runs.data?.runs.filter(({ analysis }) => analysis === "chg" || analysis === "cchg");
+  const fits = runs.data;
   const run = fits?.find(({ id }) => id === chosen) ?? fits?.[0];
   return (
     <Dialog title="Gates from a finished run" onClose={onClose}>
@@ -58,9 +63,7 @@ export function RunGates({ sizes, onClose }: RunGatesProps) {
 }
 
 function runWords(run: Run): string {
-  const { retain, forget } = run.params as { retain?: string[]; forget?: string[] };
-  const task =
-    retain && forget ? `${retain.join(", ")} without ${forget.join(", ")}` : (run.task ?? "no task");
+  const task = run.task ?? namedTasks(run) ?? "no task";
   return `${task} · ${plural(run.seeds.length, "seed")} · ${moment(run.created_at)}`;
 }
 

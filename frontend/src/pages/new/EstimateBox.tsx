@@ -33,7 +33,13 @@ export function EstimateBox({ request, valid, asked }: EstimateBoxProps) {
       aria-busy={settled !== wanted || estimate.loading}
     >
       {!valid && <p className="muted">An estimate comes once the settings above hold.</p>}
-      {estimate.error && <ProblemNote error={estimate.error} retry={estimate.reload} />}
+      {estimate.error && (
+        // Settings that can't be used stay so however often they are sent.
+        <ProblemNote
+          error={estimate.error}
+          retry={estimate.error.status === 422 ? undefined : estimate.reload}
+        />
+      )}
       {estimate.loading && <div className="skeleton text" />}
       {estimate.data && <EstimateFacts estimate={estimate.data} />}
     </section>

@@ -55,10 +55,10 @@ function useFields(analysis: Analysis, preset: string | null, given: Record<stri
     [fields, analysis, preset],
   );
   const wanted = JSON.stringify(given);
-  const start = useMemo(
-    () => ({ ...base, ...filled(fields, JSON.parse(wanted) as Record<string, string>) }),
-    [base, fields, wanted],
-  );
+  const start = useMemo(() => {
+    const texts = JSON.parse(wanted) as Record<string, string>;
+    return { ...base, ...filled(fields, listed(texts, analysis)) };
+  }, [base, fields, wanted, analysis]);
   const [values, setValues] = useState<Values>(start);
   useEffect(() => setValues(start), [start]);
   return { groups, fields, base, values, setValues };
@@ -179,6 +179,13 @@ function built(analysis: Analysis, values: Values): Values {
 function texts(values: Values): Record<string, string> {
   const known = Object.entries(values).filter(([, value]) => value !== null);
   return Object.fromEntries(known.map(([name, value]) => [name, textOf(value)]));
+}
+
+/** An address may name tasks as the command line does, with commas between. */
+function listed(texts: Record<string, string>, { references }: Analysis): Record<string, string> {
+  const lines = ([name, text]: [string, string]) =>
+    [name, references[name] === "tasks" ? text.replace(/ *, */g, "\n") : text] as const;
+  return Object.fromEntries(Object.entries(texts).map(lines));
 }
 
 /** References that must be chosen and aren't yet. */

@@ -158,11 +158,12 @@ export function GatesPicker(props: ReferenceProps) {
   if (vectors.error) return <ProblemNote error={vectors.error} retry={vectors.reload} />;
   if (!vectors.data)
     return <div className="skeleton field-skeleton" role="status" aria-label="Loading the gates" />;
-  if (vectors.data.length === 0 && !props.field.optional) {
+  if (vectors.data.length === 0 && (!props.field.optional || props.field.needed)) {
     return (
       <p className="muted">
         No gates of this model are saved yet:{" "}
-        <Link to={{ page: "lab", ...DEFAULT_LAB, model }}>save some on the mixing board</Link>.
+        <Link to={{ page: "lab", ...DEFAULT_LAB, model }}>save some on the mixing board</Link>, by hand or
+        from a finished run.
       </p>
     );
   }
@@ -185,24 +186,29 @@ export function TasksPicker({ tasks, field, value, onChange, shared }: TaskProps
   const chosen = Array.isArray(value) ? value.map(String) : [];
   const unknown = chosen.filter((name) => tasks.every((task) => task.name !== name));
   const all = [...tasks, ...unknown.map((name) => ({ name, title: name }))];
+  const ticked = all.filter(({ name }) => chosen.includes(name));
   return (
-    <fieldset className="ticks" aria-label={field.title} {...shared}>
-      {all.map(({ name, title }) => (
-        <label key={name}>
-          <input
-            type="checkbox"
-            checked={chosen.includes(name)}
-            onChange={({ target }) =>
-              onChange(
-                all
-                  .map((task) => task.name)
-                  .filter((one) => (one === name ? target.checked : chosen.includes(one))),
-              )
-            }
-          />
-          {title}
-        </label>
-      ))}
-    </fieldset>
+    <>
+      <fieldset className="ticks" aria-label={field.title} {...shared}>
+        {all.map(({ name, title }) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              checked={chosen.includes(name)}
+              onChange={({ target }) =>
+                onChange(
+                  all
+                    .map((task) => task.name)
+                    .filter((one) => (one === name ? target.checked : chosen.includes(one))),
+                )
+              }
+            />
+            {title}
+          </label>
+        ))}
+      </fieldset>
+      {/* The list scrolls: what is ticked further down would not be seen. */}
+      {ticked.length > 0 && <p className="small">{ticked.map(({ title }) => title).join(" · ")}</p>}
+    </>
   );
 }

@@ -1,0 +1,35 @@
+// @vitest-environment jsdom
+import { cleanup, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Run } from "../api/types";
+import { RunState } from "./RunStates";
+
+const failed = (status: number) =>
+  ({
+    id: "r",
+    analysis: "cchg",
+    model: "small",
+    task: null,
+    preset: null,
+    params: {},
+    seeds: [0],
+    status: "failed",
+    error: { status, code: "c", title: "t", detail: "What happened.", remedy: "What to do." },
+  }) as unknown as Run;
+
+beforeEach(() => vi.stubGlobal("fetch", async () => new Response("[]")));
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+describe("a failed run", () => {
+  it("offers another try, unless its own settings are at fault", () => {
+    render(<RunState run={failed(503)} onRun={() => {}} readOnly={false} />);
+    expect(screen.getByText("Try again")).toBeTruthy();
+    cleanup();
+    render(<RunState run={failed(422)} onRun={() => {}} readOnly={false} />);
+    expect(screen.queryByText("Try again")).toBeNull();
+    expect(screen.getByText("Change the settings").className).toContain("primary");
+  });
+});
