@@ -13,13 +13,15 @@ const Close = createContext<() => void>(() => {});
 
 interface MenuProps {
   label: string;
+  /** What it is called where the label is a sign and no word. */
+  name?: string;
   title?: string;
   quiet?: boolean;
   children: ReactNode;
 }
 
 /** A button that opens a short list: arrows move, Escape closes and gives the focus back. */
-export function Menu({ label, title, quiet = false, children }: MenuProps) {
+export function Menu({ label, name, title, quiet = false, children }: MenuProps) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -59,6 +61,7 @@ export function Menu({ label, title, quiet = false, children }: MenuProps) {
         type="button"
         className={quiet ? "button quiet" : "button"}
         title={title}
+        aria-label={name}
         aria-haspopup="menu"
         aria-expanded={open}
         aria-controls={open ? id : undefined}

@@ -91,7 +91,7 @@ function useFocusOnNewPage(page: Place["page"]) {
 function ThemeMenu() {
   const { choice, choose } = useTheme();
   return (
-    <Menu label="◐" title="Light or dark">
+    <Menu label="◐" name="Light or dark" title="Light or dark">
       {CHOICES.map((option) => (
         <MenuItem key={option} checked={option === choice} onSelect={() => choose(option)}>
           {THEME_TEXT[option]}

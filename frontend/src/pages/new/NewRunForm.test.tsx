@@ -54,6 +54,22 @@ describe("a form of references", () => {
     await waitFor(() => expect(screen.queryByText("The one · The three")).toBeNull());
   });
 
+  it("is one stop of the Tab key, whose arrows go from task to task", () => {
+    form({ tasks: "two" });
+    const boxes = screen.getAllByRole("checkbox") as HTMLInputElement[];
+    const stops = () =>
+      boxes.filter(({ tabIndex }) => tabIndex === 0).map((box) => box.labels?.[0]?.textContent);
+    expect(stops()).toEqual(["The two"]);
+    boxes[1]?.focus();
+    fireEvent.keyDown(boxes[1] as Element, { key: "ArrowDown" });
+    expect(document.activeElement).toBe(boxes[2]);
+    expect(stops()).toEqual(["The three"]);
+    fireEvent.keyDown(boxes[2] as Element, { key: "ArrowDown" });
+    expect(document.activeElement).toBe(boxes[2]);
+    fireEvent.keyDown(boxes[2] as Element, { key: "Home" });
+    expect(document.activeElement).toBe(boxes[0]);
+  });
+
   it("says where gates come from when none are kept, and one is needed", async () => {
     form({});
     await waitFor(() => expect(screen.getByText("save some on the mixing board")).toBeTruthy());

@@ -1,5 +1,5 @@
 // A parameter that names something stored is picked from what there is, never typed.
-import { useEffect } from "react";
+import { type KeyboardEvent, useEffect, useState } from "react";
 import { api } from "../../api/client";
 import { labApi } from "../../api/lab";
 import { useResource } from "../../api/resource";
@@ -187,13 +187,32 @@ export function TasksPicker({ tasks, field, value, onChange, shared }: TaskProps
   const unknown = chosen.filter((name) => tasks.every((task) => task.name !== name));
   const all = [...tasks, ...unknown.map((name) => ({ name, title: name }))];
   const ticked = all.filter(({ name }) => chosen.includes(name));
+  // One stop of the Tab key for the whole list; arrows move in it.
+  const [visited, setVisited] = useState<string | null>(null);
+  const stop = visited ?? ticked[0]?.name ?? all[0]?.name;
+  const move = (event: KeyboardEvent<HTMLFieldSetElement>) => {
+    const boxes = [...event.currentTarget.querySelectorAll("input")];
+    const at = boxes.indexOf(event.target as HTMLInputElement);
+    const steps: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: boxes.length - 1,
+    };
+    const to = boxes[steps[event.key] ?? -1];
+    if (!to) return;
+    event.preventDefault();
+    to.focus();
+  };
   return (
     <>
-      <fieldset className="ticks" aria-label={field.title} {...shared}>
+      <fieldset className="ticks" aria-label={field.title} onKeyDown={move} {...shared}>
         {all.map(({ name, title }) => (
           <label key={name}>
             <input
               type="checkbox"
+              tabIndex={name === stop ? 0 : -1}
+              onFocus={() => setVisited(name)}
               checked={chosen.includes(name)}
               onChange={({ target }) =>
                 onChange(
