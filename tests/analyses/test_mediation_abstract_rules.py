@@ -55,7 +55,7 @@ def test_p_values_and_means_are_of_the_pairs_kept(planted: Result) -> None:
         p = sign_flips(scores.reshape(9, -1), 5000, 0)
         np.testing.assert_allclose(planted.arrays[f"{kind.name}_p_max"], p.max.reshape(3, 4), rtol=1e-6)
         assert planted.arrays[f"{kind.name}_p"][PLANTED[kind.name]] == pytest.approx(1 / 512)
-    assert ANALYSIS.headline(planted)["symbol_abstraction_head"] == "0.0"
+    assert ANALYSIS.headline(planted)["strongest_for_symbol_abstraction"] == "0.0"
     assert ANALYSIS.headline(planted)["share_kept"] == 1
 
 

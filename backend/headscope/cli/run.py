@@ -130,9 +130,8 @@ def compute(settings: Settings, store: Store, models: Catalogue, request: Reques
                 f"Run {request.id} was computed before; `headscope serve` shows it at /runs/{request.id}."
             )
             return request.id
-    err.print(
-        f"{request.title} · {request.model.name} · {request.task_title or 'no task'} · run {request.id}"
-    )
+    known = [request.title, request.model.name, request.task_title, f"run {request.id}"]
+    err.print(" · ".join(word for word in known if word))
     try:
         with progress_bar() as report:
             run_foreground(store, request.id, models, report, settings=settings)

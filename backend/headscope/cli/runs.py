@@ -70,7 +70,7 @@ def show(
         console.write_json(row)
         return
     out = console.out_console()
-    out.print(f"[bold]{row['title']}[/] · {row['model']} · {row['task'] or 'no task'}")
+    out.print(" · ".join(word for word in (f"[bold]{row['title']}[/]", row["model"], row["task"]) if word))
     out.print(f"{row['id']}  {row['status']}")
     for name in ("params", "headline", "error"):
         if row[name]:

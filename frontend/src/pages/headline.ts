@@ -27,7 +27,7 @@ function textOf(value: unknown): string {
 }
 
 /** Shares of one by their names: they read as percent. */
-const SHARE = /^(?!.*log).*(accuracy|probability|chance|keeps)/;
+const SHARE = /^(?!.*log).*(accuracy|probability|chance|keeps|share)/;
 
 function worth(name: string, value: unknown): string {
   const isShare = typeof value === "number" && value >= 0 && value <= 1 && SHARE.test(name);

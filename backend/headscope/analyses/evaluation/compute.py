@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
 from headscope.analyses.evaluation.schema import PRESETS, EvaluationParams, given
 from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop
 from headscope.core.model import ModelInfo
@@ -66,7 +66,7 @@ class Evaluation:
                 + model.n_params * ELEMENT_BYTES[model.dtype]
                 + rows * activation_bytes(model, most, targets)
             ),
-            basis=f"{len(tasks)} tasks, {flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s",
+            basis=f"{len(tasks)} tasks, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
         )
 
     def plan(
@@ -135,10 +135,12 @@ class Evaluation:
         )
 
     def headline(self, result: Result) -> dict[str, Any]:
-        """Accuracy of the first task, before and after."""
-        before, after = (float(value) for value in result.arrays["accuracy"][0])
+        """Accuracy before and after, the mean over tasks where there are several."""
+        accuracy = result.arrays["accuracy"]
+        before, after = (float(value) for value in accuracy.mean(axis=0))
+        mean = "mean_" if len(accuracy) > 1 else ""
         closed = int((result.arrays["gates"] < 0.5).sum())
-        return {"accuracy_ungated": before, "accuracy_gated": after, "heads_shut": closed}
+        return {f"{mean}accuracy_ungated": before, f"{mean}accuracy_gated": after, "heads_shut": closed}
 
 
 def _examples(task: Task, params: EvaluationParams, context: Context) -> Examples:

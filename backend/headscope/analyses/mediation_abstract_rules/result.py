@@ -63,7 +63,8 @@ def headline(result: Result) -> dict[str, Any]:
     for kind in KINDS:
         ((layer, head),) = strongest(result.arrays[kind.name], 1)
         name = kind.words.replace(" ", "_")
-        found[f"{name}_head"] = f"{layer}.{head}"
+        # The strongest, whether or not it counts as one of its kind.
+        found[f"strongest_for_{name}"] = f"{layer}.{head}"
         found[f"{name}_heads"] = int(result.arrays[f"{kind.name}_significant"].sum())
     kept, tried = (sum(result.values[name].values()) for name in ("kept", "tried"))
     return found | {"pairs_kept": kept, "share_kept": kept / tried}
