@@ -24,6 +24,12 @@ def cpu_throughput(dtype: str) -> float:
     return CPU_THROUGHPUT / _SLOWER[dtype]
 
 
+def tflop(flop: float) -> str:
+    """Arithmetic in words: "23.9 TFLOP", "10,300 TFLOP"."""
+    tera = flop / 1e12
+    return f"{tera:,.0f} TFLOP" if tera >= 100 else f"{tera:.3g} TFLOP"
+
+
 def pass_flop(model: ModelInfo, tokens: float | int) -> float:
     """A forward pass that reads every pattern and every token's loss: attention grows with tokens squared."""
     attention = 4.0 * model.n_layers * model.n_heads * model.d_head * tokens**2

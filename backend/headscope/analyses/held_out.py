@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.base import Context, Estimate, Result
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
 from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop
 from headscope.core.model import ModelInfo
 from headscope.core.tokens import Tokenizer
@@ -92,7 +92,7 @@ def scoring(
             + model.n_params * ELEMENT_BYTES[dtype]
             + at_once * activation_bytes(model, rows.tokens, rows.targets)
         ),
-        basis=f"{basis} of {rows.examples} examples of {rows.tokens:.0f} tokens, {flop / 1e12:.3g} TFLOP at "
+        basis=f"{basis} of {rows.examples} examples of {rows.tokens:.0f} tokens, {tflop(flop)} at "
         f"{speed / 1e9:.0f} GFLOP/s",
     )
 

@@ -14,7 +14,14 @@ from headscope.analyses.battery.lengths import check_lengths, check_measured, me
 from headscope.analyses.battery.plan import LENGTHS, Work, nominal_tokens, plan, seconds_beside
 from headscope.analyses.battery.schema import PRESETS, BatteryParams, prompts_of
 from headscope.analyses.battery.tally import Tally
-from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, pass_bytes, pass_flop
+from headscope.analyses.costing import (
+    LOAD_SECONDS,
+    PROGRAM_BYTES,
+    cpu_throughput,
+    pass_bytes,
+    pass_flop,
+    tflop,
+)
 from headscope.core.cost import ELEMENT_BYTES
 from headscope.core.gate_vector import GateVector
 from headscope.core.model import HeadModel, ModelInfo
@@ -69,7 +76,7 @@ class Battery:
         return Estimate(
             seconds=LOAD_SECONDS + flop / speed + seconds_beside(texts, model),
             peak_bytes=int(PROGRAM_BYTES + weights + 1.5 * pass_bytes(model, max(tokens))),
-            basis=f"{len(texts):,} prompts of some {np.mean(tokens):.0f} tokens, {flop / 1e12:.3g} TFLOP at "
+            basis=f"{len(texts):,} prompts of some {np.mean(tokens):.0f} tokens, {tflop(flop)} at "
             f"{speed / 1e9:.0f} GFLOP/s",
         )
 

@@ -17,7 +17,7 @@ from headscope.analyses.base import Estimate
 from headscope.analyses.cchg.plan import NOMINAL_TOKENS
 from headscope.analyses.cchg.schema import CchgParams, fits
 from headscope.analyses.cchg.tasks import asked
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
 from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop
 from headscope.core.model import ModelInfo
 from headscope.core.tokens import Tokenizer
@@ -57,7 +57,7 @@ def estimate(
             + model.n_params * ELEMENT_BYTES[model.dtype]
             + rows * activation_bytes(model, tokens, targets)
         ),
-        basis=f"{runs} fits, {flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s; "
+        basis=f"{runs} fits, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s; "
         f"examples of up to {tokens:.0f} tokens",
     )
 

@@ -21,7 +21,7 @@ import numpy as np
 from headscope.analyses.base import Estimate
 from headscope.analyses.chg.plan import NOMINAL_TOKENS
 from headscope.analyses.chg.schema import ChgParams
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
 from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop, shared
 from headscope.core.model import ModelInfo
 from headscope.core.tokens import Tokenizer
@@ -61,7 +61,7 @@ def estimate(
     return Estimate(
         seconds=seconds,
         peak_bytes=int(PROGRAM_BYTES + weights + working),
-        basis=f"{flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s; {rows.basis}; "
+        basis=f"{tflop(flop)} at {speed / 1e9:.0f} GFLOP/s; {rows.basis}; "
         f"{weights / 2**30:.2g} GiB of weights, {working / 2**30:.2g} GiB for {of}",
     )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headscope.analyses.base import Arrays, Context, Estimate, Piece, Result
 from headscope.analyses.composition.schema import PRESETS, CompositionParams
-from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput
+from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
 from headscope.analyses.from_weights import (
     FromWeights,
     head_name,
@@ -59,7 +59,7 @@ class Composition(FromWeights):
         return Estimate(
             seconds=LOAD_SECONDS + flop / speed,
             peak_bytes=int(PROGRAM_BYTES + (model.n_params + 2 * factors + 6 * heads**2) * size),
-            basis=f"{pairs:,.0f} pairs of heads, {flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s",
+            basis=f"{pairs:,.0f} pairs of heads, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
         )
 
     def plan(self, params: CompositionParams, model: ModelInfo) -> Sequence[Piece]:

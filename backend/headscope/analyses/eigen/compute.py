@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Arrays, Context, Estimate, Piece, Progress, Result
-from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, pass_bytes, pass_flop
+from headscope.analyses.costing import (
+    LOAD_SECONDS,
+    PROGRAM_BYTES,
+    cpu_throughput,
+    pass_bytes,
+    pass_flop,
+    tflop,
+)
 from headscope.analyses.eigen.schema import PRESETS, EigenParams
 from headscope.analyses.from_weights import (
     FromWeights,
@@ -79,7 +86,7 @@ class Eigen(FromWeights):
                 + 2 * model.d_vocab * model.d_model * size
                 + params.seeds * pass_bytes(model, tokens)
             ),
-            basis=f"{flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s, {heads:,} heads of "
+            basis=f"{tflop(flop)} at {speed / 1e9:.0f} GFLOP/s, {heads:,} heads of "
             f"{model.d_head} x {model.d_head}",
         )
 

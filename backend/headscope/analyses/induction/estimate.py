@@ -17,6 +17,7 @@ from headscope.analyses.costing import (
     cpu_throughput,
     pass_bytes,
     pass_flop,
+    tflop,
 )
 from headscope.analyses.induction.plan import ablated
 from headscope.analyses.induction.schema import InductionParams, positions
@@ -49,5 +50,5 @@ def estimate(
     return Estimate(
         seconds=seconds,
         peak_bytes=int(PROGRAM_BYTES + weights + at_once * (pass_bytes(model, tokens) + held)),
-        basis=f"{passes:,} passes of {tokens:,} tokens, {flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s",
+        basis=f"{passes:,} passes of {tokens:,} tokens, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
     )

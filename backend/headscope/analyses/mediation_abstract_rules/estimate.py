@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headscope.analyses.base import Estimate
-from headscope.analyses.costing import cpu_throughput
+from headscope.analyses.costing import cpu_throughput, tflop
 from headscope.analyses.mediating import patched_bytes, patched_seconds
 from headscope.analyses.mediation_abstract_rules.plan import context_tokens, scores_flop
 from headscope.analyses.mediation_abstract_rules.schema import SWAPPED, AbstractRuleParams
@@ -43,5 +43,5 @@ def estimate(
         seconds=patched_seconds(model, flop, passes, tokens, speed),
         peak_bytes=patched_bytes(model),
         basis=f"Two ways to swap, each at most {params.candidates:,} candidates and "
-        f"{params.pairs:,} pairs of {tokens} tokens, {flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s",
+        f"{params.pairs:,} pairs of {tokens} tokens, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
     )

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from headscope.analyses.base import Estimate
-from headscope.analyses.costing import cpu_throughput
+from headscope.analyses.costing import cpu_throughput, tflop
 from headscope.analyses.mediating import patched_bytes, patched_flop, patched_seconds
 from headscope.analyses.mediation_function_vectors.plan import nominal_tokens
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
@@ -47,7 +47,7 @@ def estimate(
         seconds=patched_seconds(model, flop, clean + shuffled, 1, speed),
         peak_bytes=patched_bytes(model),
         basis=f"{clean:,} clean and {shuffled:,} shuffled prompts of {tokens:.0f} tokens, "
-        f"{flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s",
+        f"{tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
     )
 
 

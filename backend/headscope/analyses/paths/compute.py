@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Reference, Result
-from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, pass_bytes, pass_flop
+from headscope.analyses.costing import (
+    LOAD_SECONDS,
+    PROGRAM_BYTES,
+    cpu_throughput,
+    pass_bytes,
+    pass_flop,
+    tflop,
+)
 from headscope.analyses.from_weights import FromWeights, head_name, limits_list
 from headscope.analyses.paths import pieces as parts
 from headscope.analyses.paths.prompt import looked_at, token_ids
@@ -84,7 +91,7 @@ class Paths(FromWeights):
         return Estimate(
             seconds=LOAD_SECONDS + flop / speed + 0.2 * params.rows,
             peak_bytes=int(PROGRAM_BYTES + peak + 2 * pass_bytes(model, max(tokens, 2 * params.length))),
-            basis=f"{tokens} tokens, {flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s",
+            basis=f"{tokens} tokens, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
         )
 
     def plan(

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Arrays, Context, Estimate, Piece, Result
-from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, pass_bytes, pass_flop
+from headscope.analyses.costing import (
+    LOAD_SECONDS,
+    PROGRAM_BYTES,
+    cpu_throughput,
+    pass_bytes,
+    pass_flop,
+    tflop,
+)
 from headscope.analyses.from_weights import (
     FromWeights,
     head_name,
@@ -63,7 +70,7 @@ class Residual(FromWeights):
                 + 2 * written * model.n_heads * model.d_head * size
                 + pass_bytes(model, tokens)
             ),
-            basis=f"{written:,} x {read:,} directions, {flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s",
+            basis=f"{written:,} x {read:,} directions, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
         )
 
     def plan(self, params: ResidualParams, model: ModelInfo) -> Sequence[Piece]:

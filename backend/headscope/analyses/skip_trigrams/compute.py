@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Arrays, Context, Estimate, Piece, Result
-from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput
+from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
 from headscope.analyses.from_weights import (
     FromWeights,
     head_name,
@@ -65,7 +65,7 @@ class SkipTrigrams(FromWeights):
             peak_bytes=int(
                 PROGRAM_BYTES + (model.n_params + 2 * model.d_vocab * model.d_model + 4 * 1024 * n) * size
             ),
-            basis=f"{heads} heads over {n:,} tokens, {flop / 1e12:.3g} TFLOP at {speed / 1e9:.0f} GFLOP/s",
+            basis=f"{heads} heads over {n:,} tokens, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
         )
 
     def plan(self, params: SkipTrigramsParams, model: ModelInfo) -> Sequence[Piece]:
