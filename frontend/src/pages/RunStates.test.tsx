@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Run } from "../api/types";
 import { RunState } from "./RunStates";
 
-const failed = (status: number) =>
+const failed = (status: number, code = "task-too-hard") =>
   ({
     id: "r",
     analysis: "cchg",
@@ -14,7 +14,7 @@ const failed = (status: number) =>
     params: {},
     seeds: [0],
     status: "failed",
-    error: { status, code: "c", title: "t", detail: "What happened.", remedy: "What to do." },
+    error: { status, code, title: "t", detail: "What happened.", remedy: "What to do." },
   }) as unknown as Run;
 
 beforeEach(() => vi.stubGlobal("fetch", async () => new Response("[]")));
@@ -25,11 +25,16 @@ afterEach(() => {
 
 describe("a failed run", () => {
   it("offers another try, unless its own settings are at fault", () => {
-    render(<RunState run={failed(503)} onRun={() => {}} readOnly={false} />);
-    expect(screen.getByText("Try again")).toBeTruthy();
-    cleanup();
-    render(<RunState run={failed(422)} onRun={() => {}} readOnly={false} />);
-    expect(screen.queryByText("Try again")).toBeNull();
-    expect(screen.getByText("Change the settings").className).toContain("primary");
+    for (const passing of [failed(503), failed(500), failed(409, "out-of-memory")]) {
+      render(<RunState run={passing} onRun={() => {}} readOnly={false} />);
+      expect(screen.getByText("Try again")).toBeTruthy();
+      cleanup();
+    }
+    for (const refused of [failed(422), failed(409)]) {
+      render(<RunState run={refused} onRun={() => {}} readOnly={false} />);
+      expect(screen.queryByText("Try again")).toBeNull();
+      expect(screen.getByText("Change the settings").className).toContain("primary");
+      cleanup();
+    }
   });
 });

@@ -148,9 +148,12 @@ function Moving({ run }: { run: Run }) {
   );
 }
 
+/** What may be otherwise the next time: the machine's memory, the model's files, an uploaded task. */
+const PASSING = new Set(["no-memory", "no-room", "out-of-memory", "model-changed", "task-changed"]);
+
 /** The run's own settings are at fault: the same again would fail again. */
 function isRefused({ error }: Run): boolean {
-  return error !== null && error !== undefined && error.status === 422;
+  return !!error && error.status >= 400 && error.status < 500 && !PASSING.has(error.code);
 }
 
 function Failed({ run }: { run: Run }) {
