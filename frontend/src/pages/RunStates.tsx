@@ -148,8 +148,16 @@ function Moving({ run }: { run: Run }) {
   );
 }
 
-/** What may be otherwise the next time: the machine's memory, the model's files, an uploaded task. */
-const PASSING = new Set(["no-memory", "no-room", "out-of-memory", "model-changed", "task-changed"]);
+/** What may be otherwise the next time: the machine's memory, what changed since, the worker's version. */
+const PASSING = new Set([
+  "no-memory",
+  "no-room",
+  "out-of-memory",
+  "model-changed",
+  "task-changed",
+  "analysis-version",
+  "unknown-analysis",
+]);
 
 /** The run's own settings are at fault: the same again would fail again. */
 function isRefused({ error }: Run): boolean {
