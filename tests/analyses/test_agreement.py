@@ -14,9 +14,11 @@ from headscope.analyses import figures
 from headscope.analyses.agreement.compute import Agreement
 from headscope.analyses.agreement.disagreement import disputed, sides, standing
 from headscope.analyses.agreement.explain import explanations
+from headscope.analyses.agreement.facts import Explanation, Facts
 from headscope.analyses.agreement.methods import Seen, by_size, compared
 from headscope.analyses.agreement.refit import needing, refit
 from headscope.analyses.agreement.schema import AgreementParams
+from headscope.analyses.agreement.stand_ins import summary
 from headscope.analyses.agreement.statistics import NUMBERS, correlations, statistics
 from headscope.analyses.base import Analysis, Arrays, Context, Input, Result
 from headscope.analyses.export import export
@@ -117,6 +119,7 @@ def test_fitted_again_without_one_of_the_pair_the_other_opens(planted: Result) -
         assert each["measured"]["refitted"] < 0.1 * each["measured"]["closing"]
         text = next(why["text"] for why in each["why"] if why["kind"] == "taken-over")
         assert f"{other[0]}.{other[1]} (gate" in text
+        assert each["measured"]["relief"] > 0.5 * each["measured"]["closing"]
 
 
 def test_a_head_is_fitted_without_only_in_seeds_that_need_it() -> None:
@@ -249,10 +252,26 @@ def test_what_is_in_dispute_and_in_which_order() -> None:
     assert strength == pytest.approx(0.9)
     assert sides({"gating": first, "left_out": second}, (0, 0)) == (["gating"], ["left_out"])
     assert sides({"gating": first, "left_out": second}, (0, 2)) == ([], ["gating"])
-    assert by_size(np.array([[5.0, 0.4, 2.0]]), np.array([[0.1, 0.1, 1.0]]), 0.1).tolist() == [
-        [True, False, False]
-    ]
-    assert not by_size(np.array([[-5.0, -1.0]]), np.zeros((1, 2)), 0.1).any()
+    effect, error = np.array([[5.0, 0.05, 2.0, np.nan, -5.0]]), np.array([[0.1, 0.001, 1.0, np.nan, 0.0]])
+    assert by_size(effect, error, 0.1).tolist() == [[True, False, False, False, False]]
+
+
+def why(
+    found: Sequence[str],
+    missed: Sequence[str],
+    evidence: Mapping[str, Any],
+    errors: Mapping[str, float] | None = None,
+) -> list[Explanation]:
+    """Explanations of a single head whose measures are all 0.2, with these errors."""
+    seen = {
+        name: Seen(
+            np.array([[0.2]]),
+            np.array([[name in found]]),
+            np.array([[(errors or {})[name]]]) if name in (errors or {}) else None,
+        )
+        for name in (*found, *missed)
+    }
+    return explanations(Facts((0, 0), found, missed, seen, evidence, 0.1))
 
 
 def test_what_nothing_explains_is_said_to_be_unknown() -> None:
@@ -264,15 +283,60 @@ def test_what_nothing_explains_is_said_to_be_unknown() -> None:
         "slope": [0.5],
         "slope_size": [0.5],
     }
-    (why,) = explanations((0, 0), ["gating"], ["left_out", "path"], evidence, 0.1)
-    assert why.kind == "unknown"
-    assert "why gating finds it" in why.text
+    (told,) = why(["gating"], ["left_out", "path"], evidence)
+    assert told.kind == "unknown"
+    assert "why gating finds it" in told.text
     harmful = {**evidence, "closed": [-2.0]}
-    assert [why.kind for why in explanations((0, 0), ["importance"], ["left_out"], harmful, 0.1)] == ["harms"]
+    assert [each.kind for each in why(["importance"], ["left_out"], harmful)] == ["harms"]
     cancelling = {**evidence, "slope": [0.01]}
-    assert [w.kind for w in explanations((0, 0), ["importance"], ["left_out"], cancelling, 0.1)] == [
-        "cancels"
-    ]
+    assert [each.kind for each in why(["importance"], ["left_out"], cancelling)] == ["cancels"]
+    assert [each.kind for each in why(["slope", "importance"], ["left_out"], evidence)] == ["bends"]
+
+
+def test_where_closing_costs_something_those_that_miss_the_head_are_explained() -> None:
+    evidence = {
+        "closed": [2.0],
+        "at_answers": [1.9],
+        "later_held": [2.0],
+        "slope": [1.5],
+        "slope_size": [1.5],
+    }
+    (told,) = why(["left_out", "gating"], ["path"], evidence)
+    assert told.kind == "unknown"
+    assert "why along the path misses it" in told.text
+    (told,) = why(["left_out"], ["path"], evidence, {"path": 0.3})
+    assert told.kind == "too-few-examples"
+    assert "along the path 0.2 ± 0.3 nats" in told.text
+    (told,) = why(["left_out"], ["mediation"], evidence)
+    assert told.kind == "not-what-differs"
+    assert "mediation 0.2" in told.text
+
+
+def test_only_heads_whose_opening_relieves_have_taken_over() -> None:
+    def fit(relief: Mapping[int, float]) -> Arrays:
+        before, after, tried = np.full((1, 4), 0.1), np.full((1, 4), 0.1), np.full((1, 4), np.nan)
+        for head, value in relief.items():
+            after[0, head], tried[0, head] = 0.9, value
+        return {
+            "before": before,
+            "after": after,
+            "relief": tried,
+            "closing": np.array([2.0]),
+            "refitted": np.array([0.1]),
+        }
+
+    found = summary([fit({1: 1.0, 2: 0.1, 3: -1.0}), fit({1: 1.5, 3: 0.2})])
+    assert found["stand_ins"].tolist() == [[0, 1]]
+    assert found["relief"].tolist() == [1.25]
+    assert found["shut"].tolist() == pytest.approx([0.1])
+    assert found["opened"].tolist() == pytest.approx([0.9])
+    evidence = {"closed": [0.0], **found}
+    (told,) = why(["gating"], ["left_out"], evidence)
+    assert told.kind == "taken-over"
+    assert "0.1 (gate 0.10 to 0.90, by itself 1.25 nats of it) took over" in told.text
+    nobody = summary([fit({2: 0.1})])
+    assert nobody["stand_ins"].size == 0
+    assert [each.kind for each in why(["gating"], ["left_out"], {"closed": [0.0], **nobody})] == ["unknown"]
 
 
 def test_runs_that_dont_belong_together_are_refused(planted: Result) -> None:

@@ -3,8 +3,9 @@
 1. Gating: facilitation, mean over seeds; it finds a head whose facilitation reaches the threshold in at least
    one seed (the highest over seeds, as the paper compares it).
 2. Mediation, abstract rules and the probe say themselves which heads are significant.
-3. Every other measure finds a head with at least ``share`` of its largest effect that is also three standard
-   errors above nothing.
+3. Every other measure finds a head whose effect is at least ``least`` (nats, or logits) and three standard
+   errors above nothing. Not a share of the largest: a single head without which a model breaks would hide the
+   others.
 """
 
 from __future__ import annotations
@@ -68,10 +69,13 @@ WANTED: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What one method says: ``effect`` (NaN where it says nothing), ``found``."""
+    """What one method says: ``effect`` (NaN where it says nothing), ``found``, and the standard ``error`` of
+    the effect where finding rests on it.
+    """
 
     effect: Float[np.ndarray, "layer head"]
     found: Bool[np.ndarray, "layer head"]
+    error: Float[np.ndarray, "layer head"] | None = None
 
 
 def compared(
@@ -103,15 +107,11 @@ def of_gating(run: Result, threshold: float) -> Seen:
 
 
 def by_size(
-    effect: Float[np.ndarray, "layer head"], error: Float[np.ndarray, "layer head"], share: float
+    effect: Float[np.ndarray, "layer head"], error: Float[np.ndarray, "layer head"], least: float
 ) -> Bool[np.ndarray, "layer head"]:
-    """Rule 3."""
-    known = effect[np.isfinite(effect)]
-    largest = float(known.max()) if len(known) else 0.0
-    if largest <= 0:
-        return np.zeros(effect.shape, bool)
+    """Rule 3; nowhere where there is no effect."""
     with np.errstate(invalid="ignore"):
-        return np.asarray((effect >= share * largest) & (effect >= ERRORS * np.nan_to_num(error)))
+        return np.asarray((effect >= least) & (effect >= ERRORS * np.nan_to_num(error)))
 
 
 def _run(inputs: Mapping[str, Input] | None, name: str, gating: Result) -> Result:
@@ -151,7 +151,7 @@ def _relatives(run: Result, params: AgreementParams) -> dict[str, Seen]:
     for name in ("left_out", "path", "slope", "importance", "direct"):
         effect, error = (run.arrays[key].astype(np.float64) for key in (name, f"{name}_se"))
         if np.isfinite(effect).any():
-            found[name] = Seen(effect, by_size(effect, error, params.share))
+            found[name] = Seen(effect, by_size(effect, error, params.least), error)
     return found
 
 
@@ -182,18 +182,24 @@ _READERS: Final[Mapping[str, Callable[[Result, AgreementParams], dict[str, Seen]
 
 
 def arrays_of(seen: Mapping[str, Seen]) -> dict[str, Any]:
-    """As a result keeps them: ``{method}`` and ``{method}_found``."""
+    """As a result keeps them: ``{method}``, ``{method}_found``, ``{method}_error`` where there is one."""
     kept: dict[str, Any] = {}
     for name, each in seen.items():
         kept[name] = each.effect.astype(np.float32)
         kept[f"{name}_found"] = each.found.astype(np.uint8)
+        if each.error is not None:
+            kept[f"{name}_error"] = each.error.astype(np.float32)
     return kept
 
 
 def of_arrays(arrays: Mapping[str, Any]) -> dict[str, Seen]:
     """The inverse of ``arrays_of``."""
-    return {
-        method.name: Seen(arrays[method.name].astype(np.float64), arrays[f"{method.name}_found"].astype(bool))
-        for method in METHODS
-        if method.name in arrays
-    }
+    seen = {}
+    for name in (method.name for method in METHODS if method.name in arrays):
+        error = arrays.get(f"{name}_error")
+        seen[name] = Seen(
+            arrays[name].astype(np.float64),
+            arrays[f"{name}_found"].astype(bool),
+            None if error is None else error.astype(np.float64),
+        )
+    return seen

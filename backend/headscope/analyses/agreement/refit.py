@@ -7,6 +7,11 @@ it did. Seeds that need the head are taken, since closing it changes nothing for
     before, after   gates of G- as the run has it, and of the fit without the head, [layer, head]
     closing         rise of the held-out loss, nats: the head closed under the run's G-
     refitted        and what is left of that rise under the gates fitted without it
+    relief          how much less closing costs where one head alone has the gate of the new fit,
+                    [layer, head]; NaN but for those that opened most
+
+Fits are noisy: many heads open or shut from one to the next for no reason. A head has taken over only where
+its opening alone gives relief.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ import torch
 from jaxtyping import Float
 
 from headscope.analyses.agreement.disagreement import Head
+from headscope.analyses.agreement.stand_ins import OPENS
 from headscope.analyses.base import Context, Result
 from headscope.analyses.chg.pieces import phase
 from headscope.analyses.chg.schema import ChgParams
@@ -30,6 +36,8 @@ from headscope.core.substitutes import Substitution
 _CLOSED = -100.0
 """A logit whose gate is 0 in float32, and so is its slope: no update moves it."""
 _EPS = 1e-6
+_TRIED = 8
+"""Heads whose relief is measured."""
 
 
 def needing(gating: Result, head: Head, threshold: float) -> list[int]:
@@ -51,14 +59,31 @@ def refit(
     after = _fit(head, seed, gating, context, report)
     closed = before.copy()
     closed[head] = 0
+    tried = opened(before, after, head)
+    ways = [before, closed, after]
+    for place in tried:
+        ways.append(closed.copy())
+        ways[-1][place] = after[place]
     run = Substitution(context.model, examples, context.checkpoint)
-    losses = run.under(torch.from_numpy(np.stack([before, closed, after]))).numpy()
+    losses = run.under(torch.from_numpy(np.stack(ways))).numpy()
+    relief = np.full(before.shape, np.nan)
+    for place, loss in zip(tried, losses[3:].tolist(), strict=True):
+        relief[place] = losses[1] - loss
     return {
         "before": before,
         "after": after,
         "closing": losses[1:2] - losses[0],
-        "refitted": losses[2:] - losses[0],
+        "refitted": losses[2:3] - losses[0],
+        "relief": relief,
     }
+
+
+def opened(before: np.ndarray, after: np.ndarray, head: Head) -> list[Head]:
+    """The heads whose gates rise most, by ``OPENS`` at least."""
+    rise = after - before
+    rise[head] = 0
+    order = np.argsort(-rise, axis=None, kind="stable")[:_TRIED]
+    return [divmod(int(i), rise.shape[1]) for i in order if rise.reshape(-1)[i] >= OPENS]
 
 
 def _fit(

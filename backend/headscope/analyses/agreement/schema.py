@@ -43,13 +43,14 @@ class AgreementParams(Params):
         title="Threshold",
         description="Gating finds a head whose facilitation reaches this in at least one seed.",
     )
-    share: float = Field(
+    least: float = Field(
         default=0.1,
         gt=0,
-        lt=1,
+        le=100,
         allow_inf_nan=False,
         title="Smallest effect",
-        description="A measure finds a head that has at least this share of its largest effect.",
+        description="In nats, or logits: from here on a measure finds a head, and a cost counts. At 0.1 nats "
+        "an answer is a tenth less likely.",
     )
     most: int = Field(
         default=8,
@@ -75,7 +76,7 @@ class AgreementParams(Params):
         "in the gating run. 0 for none.",
     )
     n_examples: int = Field(
-        default=8,
+        default=16,
         ge=2,
         le=1024,
         title="Examples to explain on",
@@ -85,6 +86,6 @@ class AgreementParams(Params):
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "quick": {"most": 4, "partners": 8, "refits": 0, "n_examples": 4},
-    "full": {"most": 12, "partners": 32, "refits": 2, "n_examples": 16},
+    "quick": {"most": 4, "partners": 8, "refits": 0, "n_examples": 8},
+    "full": {"most": 12, "partners": 32, "refits": 2, "n_examples": 32},
 }

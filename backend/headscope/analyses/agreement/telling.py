@@ -10,13 +10,11 @@ import numpy as np
 from headscope.analyses.agreement import methods
 from headscope.analyses.agreement.disagreement import sides
 from headscope.analyses.agreement.explain import explanations
+from headscope.analyses.agreement.facts import Facts
 from headscope.analyses.agreement.plan import explain_key, refit_key
 from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.agreement.stand_ins import summary
 from headscope.analyses.base import Arrays
-
-_SMALLEST_COST = 0.01
-"""Nats below which no cost counts."""
 
 
 def measured_of(place: int, params: AgreementParams, pieces: Mapping[str, Arrays]) -> Arrays:
@@ -26,7 +24,7 @@ def measured_of(place: int, params: AgreementParams, pieces: Mapping[str, Arrays
     fits = [fit for fit in fits if len(fit) > 1]
     if not fits:
         return found
-    return {**found, **summary((int(found["head"][0]), int(found["head"][1])), fits)}
+    return {**found, **summary(fits)}
 
 
 def told(
@@ -36,12 +34,11 @@ def told(
     params: AgreementParams,
 ) -> list[dict[str, Any]]:
     """The explained heads in their order: who finds and who misses each, and the sentences."""
-    floor = smallest_cost(seen, measured, params.share)
     rows = []
     for part, strength in zip(measured, arrays["strength"].tolist(), strict=False):
         head = (int(part["head"][0]), int(part["head"][1]))
         found, missed = sides(seen, head)
-        why = explanations(head, found, missed, part, floor)
+        why = explanations(Facts(head, found, missed, seen, part, params.least))
         rows.append(
             {
                 "head": f"{head[0]}.{head[1]}",
@@ -57,14 +54,6 @@ def told(
             }
         )
     return rows
-
-
-def smallest_cost(seen: Mapping[str, methods.Seen], measured: Sequence[Arrays], share: float) -> float:
-    """What counts: a share of the largest cost of leaving one head, or a pair, out; at least a hundredth."""
-    costs = [float(part[name][0]) for part in measured for name in ("closed", "both_closed")]
-    if "left_out" in seen:
-        costs.append(float(np.nanmax(seen["left_out"].effect)))
-    return max(_SMALLEST_COST, share * max(costs, default=0.0))
 
 
 def _plain(values: np.ndarray) -> Any:
