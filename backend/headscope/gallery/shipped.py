@@ -50,7 +50,7 @@ def write(shipped: Shipped, folder: Path) -> Path:
         "format": FORMAT,
         "request": asdict(shipped.request),
         "result": shipped.result.to_json(),
-        "headline": shipped.headline,
+        "headline": list(shipped.headline.items()),  # in the order in which it is told
         "code_version": shipped.code_version,
         "machine": shipped.machine,
         "wall_seconds": shipped.wall_seconds,
@@ -73,7 +73,7 @@ def read(path: Path) -> Shipped:
         return Shipped(
             request=_request(content["request"]),
             result=Result.from_json(content["result"]),
-            headline=content["headline"],
+            headline=dict(content["headline"]),
             code_version=content["code_version"],
             machine=content["machine"],
             wall_seconds=content["wall_seconds"],

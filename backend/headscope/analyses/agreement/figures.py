@@ -99,6 +99,10 @@ def against(score: str) -> Callable[[Result, View], Figure]:
             "lowest to the highest, against its effect by each measure. Blue ones are those that the measure "
             "finds."
         )
+        highest = float(result.arrays[f"{score}_high"].max())
+        limit = float(result.params["threshold"])
+        if highest < limit:
+            reading += f" No head has {score} of {limit:g} in any seed; the highest is {highest:.2g}."
         none = [BY_NAME[name].title for name, each in seen.items() if not each.found.any()]
         if none:
             reading += f" {', '.join(none)} {'finds' if len(none) == 1 else 'find'} no head."

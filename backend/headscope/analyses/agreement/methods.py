@@ -91,7 +91,8 @@ def compared(
     if not others:
         raise Invalid(
             "There is nothing to compare the gating run with.",
-            f"Name a run of {', '.join(WANTED.values())} too: `headscope run relatives` is the quickest.",
+            "Name a run of effects, function vectors, abstract rules or a probe too. Effects are quickest: "
+            "`headscope run relatives`.",
             code="nothing-to-compare",
         )
     seen = {"gating": of_gating(gating, params.threshold)}

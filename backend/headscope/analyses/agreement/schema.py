@@ -26,15 +26,15 @@ class AgreementParams(Params):
         needed=True,
     )
     relatives: str | None = _run(
-        "Effects run", "A run of relatives: left out, slopes, direct attribution.", "relatives"
+        "Effects run", "What each head left out costs, slopes, direct attribution.", "relatives"
     )
     mediation: str | None = _run(
-        "Mediation run", "A run of mediation-function-vectors.", "mediation-function-vectors"
+        "Mediation run", "Function vectors: which heads carry what the task is.", "mediation-function-vectors"
     )
     rules: str | None = _run(
-        "Abstract rules run", "A run of mediation-abstract-rules.", "mediation-abstract-rules"
+        "Abstract rules run", "For gating of one of the two rules.", "mediation-abstract-rules"
     )
-    probe: str | None = _run("Probe run", "A run of probe.", "probe")
+    probe: str | None = _run("Probe run", "What heads hold of the label.", "probe")
     threshold: float = Field(
         default=0.5,
         gt=0,

@@ -96,8 +96,8 @@ def evidence(inputs: Mapping[str, Input] | None, params: MeaningParams) -> Evide
     if not set(runs) & set(EVIDENCE):
         raise Invalid(
             "There is no evidence to name heads by.",
-            "Name a run of induction, eigen, mediation-abstract-rules or mediation-function-vectors; "
-            "`headscope run induction` is the quickest.",
+            "Name a run of induction, eigenvalues, abstract rules or function vectors. Induction is the "
+            "quickest: `headscope run induction`.",
             code="no-evidence",
         )
     _same_weights(runs)

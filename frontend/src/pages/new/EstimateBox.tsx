@@ -4,8 +4,12 @@ import { useResource } from "../../api/resource";
 import type { Estimate, RunRequest } from "../../api/types";
 import { bytes, duration } from "../../format/numbers";
 import { ProblemNote } from "../../parts/ProblemNote";
+import { Words } from "../../parts/Words";
 import { Link } from "../../url/navigation";
 import { DEFAULT_VIEW } from "../../url/view";
+
+/** What the server says of settings that nobody has finished yet: a hint, not a fault. */
+const UNFINISHED = new Set(["nothing-to-compare", "no-evidence"]);
 
 interface EstimateBoxProps {
   request: RunRequest;
@@ -33,7 +37,12 @@ export function EstimateBox({ request, valid, asked }: EstimateBoxProps) {
       aria-busy={settled !== wanted || estimate.loading}
     >
       {!valid && <p className="muted">An estimate comes once the settings above hold.</p>}
-      {estimate.error && (
+      {estimate.error && UNFINISHED.has(estimate.error.code) && (
+        <p className="muted">
+          <Words text={`${estimate.error.problem.detail} ${estimate.error.problem.remedy ?? ""}`} />
+        </p>
+      )}
+      {estimate.error && !UNFINISHED.has(estimate.error.code) && (
         // Settings that can't be used stay so however often they are sent.
         <ProblemNote
           error={estimate.error}
