@@ -7,6 +7,9 @@ BIN := .venv/bin
 NPM := $(BIN)/npm --prefix frontend
 FRONTEND := $(shell find frontend hatch_build.py -path '*/node_modules' -prune -o -type f -print 2>/dev/null)
 SOURCES := pyproject.toml constraints.txt $(FRONTEND)
+# Tests of processes, timing and the browser have the machine to themselves; of the others each core runs a file.
+ALONE := tests/jobs tests/worker tests/e2e
+SIDE_BY_SIDE := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 export WANDB_MODE = disabled
 
 .PHONY: run test check format client bench figures clean help
@@ -18,7 +21,8 @@ run: .venv/installed ## install what is missing, fetch SmolLM2 once (93 MB), sta
 test: .venv/installed-dev check ## check, front-end tests, Python tests on SQLite and Postgres, real Chromium
 	@PYTHONPATH=tests $(BIN)/python -m services.chromium
 	$(NPM) test
-	$(BIN)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest $(SIDE_BY_SIDE) $(ALONE:%=--ignore=%)
+	$(BIN)/pytest $(ALONE)
 
 check: .venv/installed-dev ## lint, types, layers, generated types in step, docs complete
 	$(BIN)/ruff check
