@@ -312,6 +312,21 @@ def test_where_closing_costs_something_those_that_miss_the_head_are_explained() 
     assert "mediation 0.2" in told.text
 
 
+def test_what_gating_keeps_for_little_and_what_nearly_counts() -> None:
+    evidence = {"closed": [0.01], "in_minus": [0.05], "kept_from": [0.02]}
+    (told,) = why(["gating"], ["left_out"], evidence)
+    assert told.kind == "kept-for-little"
+    assert "for 0.02 nats or more: under its gates closing this one costs 0.05 nats" in told.text
+    assert [each.kind for each in why(["gating"], [], {**evidence, "kept_from": [0.06]})] == ["unknown"]
+    (told,) = why(["importance"], ["left_out"], {"closed": [0.07]})
+    assert told.kind == "nearly"
+
+
+def test_the_push_pays_a_head_for_being_shut(planted: Result) -> None:
+    each = told(planted, REDUNDANT[0])
+    assert each["measured"]["kept_from"] == pytest.approx(0.1 * 8 / 8)
+
+
 def test_only_heads_whose_opening_relieves_have_taken_over() -> None:
     def fit(relief: Mapping[int, float]) -> Arrays:
         before, after, tried = np.full((1, 4), 0.1), np.full((1, 4), 0.1), np.full((1, 4), np.nan)

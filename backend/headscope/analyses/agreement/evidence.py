@@ -8,6 +8,8 @@
     curve        rise at the gates CURVE
     partner      the head with the largest interaction; partner_closed, both_closed, interaction
     in_minus     rise of closing it under G-, mean over some seeds that need it (any, where none does)
+    kept_from    what gating keeps a head for: all that the push pays to have its gate shut instead of open,
+                 2 lambda clamp / heads, nats
     slope        what its slope at the model as it is promises, and slope_size: its size, mean over examples
 
 Partners are all other heads where there are few, else those that gating finds most needed, those with the
@@ -24,6 +26,7 @@ import torch
 from headscope.analyses.agreement.disagreement import Head
 from headscope.analyses.agreement.plan import ALL_PARTNERS, CURVE, MINUS_SEEDS
 from headscope.analyses.base import Context, Result
+from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.orders import fitted
 from headscope.core.relatives import slopes
 from headscope.core.substitutes import Substitution
@@ -45,6 +48,7 @@ def evidence(
         "settled": np.array([settled]),
         "at_settled": curve[-1:],
         "at_answers": np.array([run.closed_at_answers(head) - float(run.loss)]),
+        "kept_from": np.array([_kept_from(gating, context)]),
         "slope": slope.mean()[None].numpy(),
         "slope_size": slope.abs().mean()[None].numpy(),
         **_through(run, head),
@@ -113,3 +117,8 @@ def _in_minus(run: Substitution, head: Head, minus: np.ndarray, threshold: float
     shut[:, head[0], head[1]] = 0
     found = run.under(torch.cat([chosen, shut]).float())
     return float((found[len(chosen) :] - found[: len(chosen)]).mean())
+
+
+def _kept_from(gating: Result, context: Context) -> float:
+    fit, info = ChgParams.model_validate(gating.params), context.model.info
+    return 2 * fit.regularisation * fit.clamp / (info.n_layers * info.n_heads)

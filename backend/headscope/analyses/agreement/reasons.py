@@ -51,8 +51,9 @@ def _redundant(facts: Facts) -> Explanation | None:
         f"{layer}.{head} can stand in for it: closed alone they cost {nats(facts.closed)} and "
         f"{nats(facts.number('partner_closed'))}, closed together {nats(both)}."
     )
-    accounts = facts.missing(*_ONE_HEAD_AT_A_TIME, "gating")
-    return Explanation("redundant", text, [*accounts, *facts.finding("path")])
+    # Gating finds one of the two in some seeds and the other in the rest: both verdicts follow from it.
+    accounts = [*facts.missing(*_ONE_HEAD_AT_A_TIME, "gating"), *facts.finding("path", "gating")]
+    return Explanation("redundant", text, accounts)
 
 
 def _taken_over(facts: Facts) -> Explanation | None:
@@ -85,6 +86,24 @@ def _in_company(facts: Facts) -> Explanation | None:
     )
     accounts = ["gating", *facts.missing(*_ONE_HEAD_AT_A_TIME), *facts.finding("path")]
     return Explanation("in-company", text, accounts)
+
+
+def _kept_for_little(facts: Facts) -> Explanation | None:
+    cost, limit = facts.number("in_minus"), facts.number("kept_from")
+    if "gating" not in facts.found or facts.counts or not limit <= cost < facts.least:
+        return None
+    text = (
+        f"Gating keeps heads open that matter little, here for {nats(limit)} or more: under its gates "
+        f"closing this one costs {nats(cost)}."
+    )
+    return Explanation("kept-for-little", text, ["gating"])
+
+
+def _nearly(facts: Facts) -> Explanation | None:
+    if not 0.5 * facts.least <= facts.closed < facts.least:
+        return None
+    text = f"It nearly counts: closing it costs {nats(facts.closed)}, where {nats(facts.least)} would count."
+    return Explanation("nearly", text, facts.finding("gating", *_ONE_HEAD_AT_A_TIME))
 
 
 def _saturated(facts: Facts) -> Explanation | None:
@@ -174,9 +193,7 @@ def _unsure(facts: Facts) -> Explanation | None:
     ]
     if not large:
         return None
-    verb = (
-        "measures it as large enough, but not surely" if len(large) == 1 else "measure it so, but not surely"
-    )
+    verb = f"measure{'s' if len(large) == 1 else ''} it as large enough, but not surely"
     text = f"{titles(large).capitalize()} {verb}: {_said(facts, large)}. More examples would tell."
     return Explanation("too-few-examples", text, large)
 
@@ -199,6 +216,8 @@ RULES: Final[Sequence[Callable[[Facts], Explanation | None]]] = (
     _redundant,
     _taken_over,
     _in_company,
+    _kept_for_little,
+    _nearly,
     _saturated,
     _flat,
     _bends,
