@@ -101,7 +101,11 @@ def test_a_run_that_is_there_already_stays_as_it_is(store: Store, tmp_path: Path
         assert runs.get(session, known.request.id).status == "queued"
 
 
-@pytest.mark.parametrize("damage", [b"", b"not gzip", gzip.compress(b"{}"), gzip.compress(b'{"format": 99}')])
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"not gzip", gzip.compress(b"{}"), gzip.compress(b'{"format": 99}')],
+    ids=["empty", "not gzip", "nothing in it", "another format"],
+)
 def test_a_damaged_file_hides_no_other(
     store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: bytes
 ) -> None:
