@@ -65,6 +65,15 @@ def test_the_forgotten_tasks_head_is_closed_and_the_retained_ones_stays_open(
         assert ((idle > 0.5) if push == "open" else (idle < 0.5)).mean() > 0.5
 
 
+def test_the_maps_of_two_pushes_have_titles_of_their_own(result: Result) -> None:
+    named = ("gates", "exchanged", "gates-shut", "exchanged-shut")
+    titles = [figures.build(result, name)["layout"]["meta"]["title"] for name in named]
+    assert len(set(titles)) == 4
+    assert titles[0].endswith(", pushed open")
+    assert titles[2].endswith(", pushed shut")
+    assert "λ −0.1" in figures.build(result, "gates-shut")["layout"]["meta"]["reading"]
+
+
 def test_accuracy_says_what_is_kept_and_what_is_lost_on_tasks_never_fitted_too(result: Result) -> None:
     assert [task["name"] for task in result.values["tasks"]] == ["lower", "upper", "more"]
     assert result.arrays["accuracy_ungated"].tolist() == [1, 1, 1]

@@ -22,16 +22,18 @@ function offered(
     return { title: "These heads as gates", words, gates: [{ text: take }] };
   }
   if (run.analysis === "cchg") {
-    const push = run.params.push === "shut" ? "shut" : "open";
-    const { retain, forget } = run.params;
+    const { retain, forget, push } = run.params;
+    const both = push === "both";
     const exchanged = namedTasks({ ...run, params: { retain: forget, forget: retain } });
+    const of = (way: string, text: string) =>
+      (both ? ["open", "shut"] : [push === "shut" ? "shut" : "open"]).map((pushed) => ({
+        preset: `${way}-${pushed}`,
+        text: both ? `${text}, pushed ${pushed}` : text,
+      }));
     return {
       title: "To the mixing board",
       words: "Mean gates over the seeds: open is needed by what is kept.",
-      gates: [
-        { preset: `named-${push}`, text: namedTasks(run) ?? take },
-        { preset: `exchanged-${push}`, text: exchanged ?? "the exchanged ones" },
-      ],
+      gates: [...of("named", namedTasks(run) ?? take), ...of("exchanged", exchanged ?? "the exchanged ones")],
     };
   }
   return null;

@@ -24,6 +24,7 @@ describe("a run's few numbers", () => {
       "1.25\u202f%",
       "0\u202f%",
     ]);
+    expect(texts({ retained_keeps: 1.1 })).toEqual(["110\u202f%"]);
     expect(texts({ log_probability: -0.5, selectivity: 0.217, kept_accuracy: null })).toEqual([
       "−0.500",
       "0.217",

@@ -26,11 +26,13 @@ function textOf(value: unknown): string {
   return value === null || value === undefined || value === "" ? NOTHING : String(value);
 }
 
-/** Shares of one by their names: they read as percent. */
+/** Shares of one by their names: they read as percent. What is kept may be more than there was. */
 const SHARE = /^(?!.*log).*(accuracy|probability|chance|keeps|share)/;
+const BEYOND = /keeps/;
 
 function worth(name: string, value: unknown): string {
-  const isShare = typeof value === "number" && value >= 0 && value <= 1 && SHARE.test(name);
+  const isShare =
+    typeof value === "number" && value >= 0 && (value <= 1 || BEYOND.test(name)) && SHARE.test(name);
   return isShare ? percent(value) : textOf(value);
 }
 

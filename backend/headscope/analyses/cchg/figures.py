@@ -65,10 +65,12 @@ def gate_map(index: int) -> Callable[[Result, View], Figure]:
         statistic = _STATISTICS[view.mode]
         reading = (
             f"Gates that keep {_list(fit['retain'])} and take away {_list(fit['forget'])}, "
-            f"λ = {fit['regularisation']:+g}; {statistic}, 0 shut to 1 open. A head that is shut here and "
+            f"{tables.pushed(fit)}; {statistic}, 0 shut to 1 open. A head that is shut here and "
             "open in the plain map serves what is forgotten."
         )
         title = f"{_list(fit['retain'])} without {_list(fit['forget'])}"
+        if len({each["push"] for each in fits}) > 1:
+            title += f", pushed {fit['push']}"
         return titled(figure, title, reading, statistic=statistic, mode=view.mode)
 
     return draw
@@ -110,7 +112,7 @@ def loss(result: Result, view: View) -> Figure:
         "height": 300,
         "xaxis": {"title": {"text": "update"}},
         "yaxis": {"title": {"text": "log-probability, nats"}},
-        "margin": {"l": 52, "r": 16, "t": 34, "b": 44},
+        "margin": {"l": 52, "r": 16, "t": 34 if len(traces) <= 4 else 58, "b": 44},
     }
     reading = (
         "Mean log-probability of the batches' targets, over seeds. Once what is forgotten lies 5 nats below "

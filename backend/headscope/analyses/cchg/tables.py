@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def outcomes(result: Result) -> list[Outcome]:
             retained = (task["set"] == "retain") == (fit["way"] == "named")
             found.append(
                 Outcome(
-                    fit=f"{fit['way']}, λ {fit['regularisation']:+g}",
+                    fit=f"{fit['way']}, {pushed(fit)}",
                     regularisation=fit["regularisation"],
                     task=task["name"],
                     label=task["name"] + (" (held out)" if task["held_out"] else ""),
@@ -91,7 +92,7 @@ def gates(result: Result, view: View) -> Table:
     columns: list[Column] = places(result.model)
     for fit in result.values["fits"]:
         stack, key = result.arrays[f"g_{fit['key']}"], fit["key"]
-        words = f"gate, {fit['way']}, λ {fit['regularisation']:+g}"
+        words = f"gate, {fit['way']}, {pushed(fit)}"
         columns += [
             (f"gate_{key}", f"{words}, mean", "", flat(over_seeds(stack, "every"))),
             (f"low_{key}", f"{words}, lowest seed", "", flat(over_seeds(stack, "always"))),
@@ -113,7 +114,7 @@ def loss(result: Result, view: View) -> Table:
         for curve in ("retained", "forgotten"):
             values = result.arrays[f"{curve}_{fit['key']}"]
             mean = np.asarray(quietly(np.nanmean, values, axis=0))
-            words = f"{curve}, {fit['way']}, λ {fit['regularisation']:+g}"
+            words = f"{curve}, {fit['way']}, {pushed(fit)}"
             columns.append((f"{curve}_{fit['key']}", words, "nats", mean))
     updates = np.arange(1, len(columns[0][3]) + 1)
     return table([("update", "update", "", updates), *columns])
@@ -122,3 +123,8 @@ def loss(result: Result, view: View) -> Table:
 def tables(maps: Sequence[str]) -> dict[str, Callable[[Result, View], Table]]:
     """The twins by name; every map has the same one."""
     return {"accuracy": accuracy, **dict.fromkeys(maps, gates), "plain": gates, "loss": loss}
+
+
+def pushed(fit: Mapping[str, Any]) -> str:
+    """Lambda with its sign."""
+    return f"λ {fit['regularisation']:+g}".replace("-", "−")
