@@ -91,11 +91,19 @@ def plain(result: Result, view: View) -> Figure:
     return titled(figure, f"Plain gates ({name})", reading, statistic="mean over the seeds")
 
 
+_DASHES = {
+    ("named", "open"): "solid",
+    ("named", "shut"): "dash",
+    ("exchanged", "open"): "dot",
+    ("exchanged", "shut"): "dashdot",
+}
+
+
 def loss(result: Result, view: View) -> Figure:
     """Log-probabilities of both sets while the gates were fitted."""
     colours, traces, pooled = view.colours, [], 1
     for fit in result.values["fits"]:
-        dash = {"named": "solid", "exchanged": "dot"}[fit["way"]]
+        dash = _DASHES[fit["way"], fit["push"]]
         for curve, colour, word in (
             ("retained", colours.needed, "retained"),
             ("forgotten", colours.harmful, "forgotten"),
