@@ -65,7 +65,8 @@ def test_import_brings_runs_in_once(store: Store, tmp_path: Path) -> None:
         found = runs.get(session, first.request.id)
         assert (found.status, found.origin, found.machine) == ("done", "gallery", "2 CPU cores")
         assert found.wall_seconds == 61.5
-        assert list(found.headline.items()) == list(first.headline.items())
+        assert list(found.headline or ()) == list(first.headline)
+        assert found.headline == first.headline
         stored = runs.result(session, first.request.id)
     np.testing.assert_array_equal(stored.arrays["g_plus"], first.result.arrays["g_plus"])
 
