@@ -375,6 +375,33 @@ def test_runs_that_dont_belong_together_are_refused(planted: Result) -> None:
         compared({"gating": run, "relatives": other}, PARAMS, TASK)
 
 
+def test_shipped_runs_of_mediation_and_rules_are_read_as_they_are() -> None:
+    found = {
+        run.request.analysis: run.result for run in map(shipped.read, shipped.files()) if is_smollm2(run)
+    }
+    mediation, rules = (found[name] for name in ("mediation-function-vectors", "mediation-abstract-rules"))
+    shape = mediation.arrays["effect"].shape[1:]
+    even = np.full((1, *shape), 0.5, np.float32)
+
+    def compare(task: Mapping[str, Any], name: str, run: Result) -> Mapping[str, Seen]:
+        gates = {"g_minus": even, "g_plus": even, "g_zero": even}
+        fit = Result("chg", 2, {}, run.model, task, (0,), gates)
+        return compared({"gating": fit, name: run}, PARAMS, None)
+
+    seen = compare(mediation.task or {}, "mediation", mediation)
+    assert list(seen) == ["gating", "mediation"]
+    assert np.argwhere(seen["mediation"].found).tolist() == [[20, 5]]
+    assert seen["mediation"].effect[20, 5] == mediation.arrays["effect"].max()
+    seen = compare({"name": "rule-aba", "content_hash": "0"}, "rules", rules)
+    assert list(seen) == ["gating", "abstraction", "induction", "retrieval"]
+    assert np.argwhere(seen["abstraction"].found).tolist() == [[17, 4]]
+    assert np.argwhere(seen["retrieval"].found).tolist() == [[23, 0], [29, 1]]
+
+
+def is_smollm2(run: shipped.Shipped) -> bool:
+    return run.result.model.name == "smollm2-135m"
+
+
 def test_a_method_that_finds_no_head_is_said_so() -> None:
     model = as_model(build(PLAN), PLAN, "planted")
     run = gating(model, TASK, [dict.fromkeys(NEEDED, 0.3)])
