@@ -1,4 +1,4 @@
-"""Rows that a gating run never fitted: drawn as it drew them, measured, and what scoring them costs."""
+"""Rows of a gating run, drawn as it drew them: those held out, measured, and what scoring them costs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, for
 from headscope.core.model import ModelInfo
 from headscope.core.tokens import Tokenizer
 from headscope.errors import Invalid
-from headscope.tasks.task import Examples, Task
+from headscope.tasks.task import Examples, Split, Task
 
 NOMINAL_TOKENS = 24.0
 """Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
@@ -28,6 +28,12 @@ def held_out(run: Result, n_test: int, context: Context) -> Examples:
     Raises ``Invalid`` (task-missing) without a task.
     """
     return _drawn(of_task(context.task), run.params, n_test, context.model.tokenizer, context.model.info)
+
+
+def fitted_rows(run: Result, context: Context) -> Examples:
+    """The rows that a gating run was fitted on. Raises ``Invalid`` (task-missing) without a task."""
+    task, model, limit = of_task(context.task), context.model, run.params.get("n_train")
+    return _drawn(task, run.params, limit, model.tokenizer, model.info, split="train")
 
 
 def of_task(task: Task | None) -> Task:
@@ -97,10 +103,17 @@ def scoring(
     )
 
 
-def _drawn(task: Task, gating: Mapping[str, Any], limit: int, tokenizer: Any, model: ModelInfo) -> Examples:
+def _drawn(
+    task: Task,
+    gating: Mapping[str, Any],
+    limit: int | None,
+    tokenizer: Any,
+    model: ModelInfo,
+    split: Split = "test",
+) -> Examples:
     return task.examples(
         tokenizer,
-        "test",
+        split,
         limit=limit,
         seed=int(gating["split_seed"]),
         shots=gating["shots"],

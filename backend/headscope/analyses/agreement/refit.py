@@ -27,7 +27,7 @@ from headscope.analyses.agreement.stand_ins import OPENS
 from headscope.analyses.base import Context, Result
 from headscope.analyses.chg.pieces import phase
 from headscope.analyses.chg.schema import ChgParams
-from headscope.analyses.held_out import of_task
+from headscope.analyses.held_out import fitted_rows
 from headscope.analyses.orders import fitted
 from headscope.core.batches import Scored
 from headscope.core.gating import FitState, advance
@@ -90,21 +90,13 @@ def _fit(
     head: Head, seed: int, gating: Result, context: Context, report: Callable[[int, float], None]
 ) -> Float[np.ndarray, "layer head"]:
     params = ChgParams.model_validate(gating.params)
-    train = of_task(context.task).examples(
-        context.model.tokenizer,
-        "train",
-        limit=params.n_train,
-        seed=params.split_seed,
-        shots=params.shots,
-        n_ctx=context.model.info.n_ctx,
-    )
     start = torch.logit(
         torch.from_numpy(np.array(gating.arrays["g_zero"][seed : seed + 1])).float(), eps=_EPS
     )
     start[0, head[0], head[1]] = _CLOSED
     state = advance(
         context.model,
-        train,
+        fitted_rows(gating, context),
         [int(gating.seeds[seed])],
         phase("minus", params),
         FitState.fresh(start),
