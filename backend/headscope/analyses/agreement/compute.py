@@ -14,13 +14,7 @@ import numpy as np
 
 from headscope.analyses.agreement import methods
 from headscope.analyses.agreement.disagreement import Head, disputed
-from headscope.analyses.agreement.plan import (
-    COMPARE,
-    explained,
-    plan,
-    refit_passes,
-    ways,
-)
+from headscope.analyses.agreement.plan import COMPARE, explained, plan, refit_passes, ways
 from headscope.analyses.agreement.schema import PRESETS, AgreementParams
 from headscope.analyses.agreement.statistics import correlations, statistics
 from headscope.analyses.agreement.telling import measured_of, notes, told
