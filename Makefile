@@ -43,8 +43,8 @@ client: .venv/installed-dev ## write frontend/openapi.json and the TypeScript ty
 bench: .venv/installed-dev ## the measured promises: import and start time, quick runs, figure sizes
 	$(BIN)/pytest tests/bench -s -m bench
 
-figures: .venv/installed-dev ## redraw the figures that snapshot tests compare with
-	PYTHONPATH=tests $(BIN)/python tests/figures/snapshots.py && git diff --stat tests/golden
+figures: .venv/installed-dev ## redraw what snapshot tests compare with
+	PYTHONPATH=tests $(BIN)/python tests/figures/snapshots.py && PYTHONPATH=tests $(BIN)/python tests/gallery/fingerprints.py && git diff --stat tests/golden
 
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit("Headscope needs Python 3.11 or later: make run PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
