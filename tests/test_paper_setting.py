@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from core.test_llama3 import save_llama3
+from core.model.test_llama3 import save_llama3
 from headscope.analyses.base import Result
 from headscope.analyses.chg.pieces import phase
 from headscope.analyses.chg.schema import PRESETS, ChgParams
 from headscope.cli import app
-from headscope.core.gating import Phase
+from headscope.core.gating.fit import Phase
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 

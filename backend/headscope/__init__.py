@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import nn
 
-    from headscope.core.gate_vector import GateVector
+    from headscope.core.gating.gate_vector import GateVector
     from headscope.settings import Settings
 
 __version__ = "0.1.0"
@@ -35,6 +35,6 @@ def gated(model: nn.Module, gates: GateVector | Any) -> AbstractContextManager[N
     Raises ``Invalid`` for gates of another shape or, where the model was loaded from a folder, of other
     weights; for an architecture whose heads aren't known; and where a layer's hook isn't reached.
     """
-    from headscope.core.plain_model import gated_model
+    from headscope.core.gating.plain_model import gated_model
 
     return gated_model(model, gates)

@@ -7,14 +7,14 @@ from typing import Any
 
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Arrays, Context, Result
-from headscope.core.model import HeadModel
+from headscope.core.model.head_model import HeadModel
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 
 
 def two_layer() -> HeadModel:
     """The bundled model."""
-    from headscope.core.model import load_model
+    from headscope.core.model.load import load_model
 
     folder = Catalogue(Settings(data_dir=Path("unused"))).folder("headscope-2l")
     return load_model(folder, name="headscope-2l", device="cpu")

@@ -19,7 +19,8 @@ from headscope.analyses.export import export
 from headscope.analyses.held_out import held_out
 from headscope.analyses.relatives.compute import Relatives
 from headscope.analyses.relatives.schema import RelativesParams
-from headscope.core.model import HeadModel, load_model
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.load import load_model
 from headscope.errors import Invalid
 from headscope.gallery import shipped
 from headscope.models.catalogue import Catalogue

@@ -21,7 +21,7 @@ from headscope.analyses.battery.plan import plan
 from headscope.analyses.battery.schema import BatteryParams
 from headscope.analyses.battery.tally import Tally
 from headscope.analyses.export import export
-from headscope.core.gate_vector import gate_vector
+from headscope.core.gating.gate_vector import gate_vector
 from headscope.errors import Cancelled, Invalid
 from headscope.tasks.prompts import PromptSet, prompt_set
 from micro.model import MicroModel, random_model

@@ -14,10 +14,10 @@ from analyses.gating_runs import CHG, PARAMS, TASK, pieces_of
 from headscope.analyses.base import Arrays, Context, Progress, Result
 from headscope.analyses.chg.plan import plan
 from headscope.analyses.chg.schema import PRESETS, ChgParams
-from headscope.core.cost import forward_flop
-from headscope.core.evaluation import evaluate
-from headscope.core.model import ModelInfo
-from headscope.core.roles import headline
+from headscope.core.gating.evaluation import evaluate
+from headscope.core.gating.roles import headline
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
 from micro.planted import planted_model
 

@@ -16,7 +16,7 @@ from headscope.analyses.chg.plan import plan
 from headscope.analyses.chg.presets import presets
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.orders import facilitation
-from headscope.core.roles import finished
+from headscope.core.gating.roles import finished
 from headscope.errors import Invalid
 from headscope.tasks.task import Example, Examples
 from micro.planted import PlantedTask, planted_model
@@ -163,7 +163,7 @@ def test_a_seed_whose_loss_is_not_finite_fails_alone_and_is_named() -> None:
 
 def _drawn_by_one_seed(params: ChgParams) -> int:
     """A training example that just one of the seeds meets."""
-    from headscope.core.gating import batches
+    from headscope.core.gating.fit import batches
 
     met: list[set[int]] = []
     for seed in range(params.seeds):

@@ -15,8 +15,8 @@ from headscope.analyses import comparisons
 from headscope.analyses.base import Result
 from headscope.analyses.comparisons import Compared
 from headscope.analyses.comparisons.published import LLAMA
-from headscope.core import roles
 from headscope.core.arrays import decode
+from headscope.core.gating import roles
 from headscope.errors import Invalid, NotFound
 
 RUNS = compared(one_model=False)

@@ -13,7 +13,7 @@ from analyses.circuit_runs import run, two_layer
 from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Result
 from headscope.core.arrays import decode
-from headscope.core.model import HeadModel
+from headscope.core.model.head_model import HeadModel
 from headscope.errors import Refused
 
 COMPOSITION = ANALYSES["composition"]

@@ -15,7 +15,7 @@ from core.circuits.conftest import load, save
 from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Result
 from headscope.core.arrays import decode
-from headscope.core.model import HeadModel
+from headscope.core.model.head_model import HeadModel
 from headscope.errors import Invalid
 
 EIGEN = ANALYSES["eigen"]

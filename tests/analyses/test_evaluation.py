@@ -11,7 +11,7 @@ from headscope.analyses import figures
 from headscope.analyses.base import Arrays, Context, Result
 from headscope.analyses.evaluation.compute import Evaluation
 from headscope.analyses.evaluation.schema import EvaluationParams
-from headscope.core.gate_vector import gate_vector
+from headscope.core.gating.gate_vector import gate_vector
 from headscope.errors import Invalid
 from micro.two_tasks import LOWER, UPPER, two_task_model
 

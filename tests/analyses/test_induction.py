@@ -15,8 +15,8 @@ from headscope.analyses.export import export
 from headscope.analyses.induction.compute import NAMES, Induction, strongest
 from headscope.analyses.induction.plan import plan
 from headscope.analyses.induction.schema import InductionParams, learning_pair
-from headscope.core.gate_vector import gate_vector
-from headscope.core.random_repeats import repeated_tokens
+from headscope.core.gating.gate_vector import gate_vector
+from headscope.core.patterns.random_repeats import repeated_tokens
 from headscope.errors import Cancelled, Invalid
 from micro.model import MicroModel, random_model
 from micro.planted import planted_model

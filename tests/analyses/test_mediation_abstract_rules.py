@@ -9,8 +9,8 @@ from headscope.analyses import figures
 from headscope.analyses.base import Arrays, Context, Progress, Result
 from headscope.analyses.mediation_abstract_rules.compute import AbstractRules
 from headscope.analyses.mediation_abstract_rules.schema import KINDS, AbstractRuleParams
-from headscope.core.model import HeadModel
-from headscope.core.significance import sign_flips
+from headscope.core.model.head_model import HeadModel
+from headscope.core.statistics.significance import sign_flips
 from headscope.errors import Invalid, Refused
 from micro.mediator import mediator_model
 from micro.rules import ABSTRACTION, INDUCTION, RETRIEVAL, SHOTS, rule_model

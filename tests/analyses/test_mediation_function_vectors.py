@@ -15,8 +15,9 @@ from headscope.analyses.base import Arrays, Context, Input, Progress, Result
 from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
 from headscope.core.arrays import decode
-from headscope.core.mediation import effects, mean_z
-from headscope.core.model import HeadModel, load_model
+from headscope.core.attribution.mediation import effects, mean_z
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.load import load_model
 from headscope.errors import Invalid
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings

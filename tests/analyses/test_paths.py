@@ -16,7 +16,7 @@ from core.circuits.conftest import load, save
 from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Context, Result
 from headscope.analyses.paths.kept import MOST_IMPORTANT, MOST_KEPT, by_importance
-from headscope.core.model import HeadModel
+from headscope.core.model.head_model import HeadModel
 from headscope.errors import Invalid, Refused
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings

@@ -11,7 +11,7 @@ import pytest
 from headscope.analyses import ANALYSES
 from headscope.analyses.chg.schema import PRESETS, ChgParams
 from headscope.analyses.request import Request, resolve, run_id
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid, NotFound
 from micro.model import random_model
 from micro.planted import PlantedTask

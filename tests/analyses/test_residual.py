@@ -12,7 +12,7 @@ from analyses.circuit_runs import run, two_layer
 from core.circuits.conftest import load, save
 from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Result
-from headscope.core.model import HeadModel
+from headscope.core.model.head_model import HeadModel
 from headscope.errors import Invalid
 
 RESIDUAL: Any = ANALYSES["residual"]

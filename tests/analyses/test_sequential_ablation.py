@@ -15,8 +15,8 @@ from headscope.analyses.export import export
 from headscope.analyses.sequential_ablation.compute import SequentialAblation
 from headscope.analyses.sequential_ablation.schema import PRESETS, SequentialAblationParams
 from headscope.analyses.sequential_ablation.summary import area
-from headscope.core.removal import random_order
-from headscope.core.roles import SCORE_NAMES
+from headscope.core.gating.removal import random_order
+from headscope.core.gating.roles import SCORE_NAMES
 from headscope.errors import Cancelled, Invalid
 from micro.model import MicroModel
 from micro.planted import HARMFUL, NEEDED, REDUNDANT, USELESS, PlantedTask, planted_model

@@ -12,7 +12,7 @@ import torch
 from analyses.circuit_runs import run, two_layer
 from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Result
-from headscope.core.model import HeadModel
+from headscope.core.model.head_model import HeadModel
 from headscope.errors import Invalid, NotFound
 
 SKIP: Any = ANALYSES["skip-trigrams"]
@@ -29,7 +29,7 @@ def result(model: HeadModel) -> Result:
 
 
 def test_scores_are_products_of_what_the_weights_say(model: HeadModel, result: Result) -> None:
-    from headscope.core.weights import read_weights
+    from headscope.core.circuits.weights import read_weights
 
     assert result.arrays["heads"].tolist() == [[1, 5], [0, 7]]
     weights = read_weights(model, dtype=torch.float64)

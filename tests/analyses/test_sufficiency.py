@@ -19,8 +19,8 @@ from headscope.analyses.sufficiency.compute import Sufficiency
 from headscope.analyses.sufficiency.curve import bisect
 from headscope.analyses.sufficiency.plan import plan
 from headscope.analyses.sufficiency.schema import SufficiencyParams
-from headscope.core.evaluation import evaluate
-from headscope.core.removal import counts, random_order
+from headscope.core.gating.evaluation import evaluate
+from headscope.core.gating.removal import counts, random_order
 from headscope.errors import Invalid
 from micro.planted import HARMFUL, NEEDED, REDUNDANT, PlantedTask, planted_model
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 import transformers
 
-from headscope.core.batches import Scored
+from headscope.core.model.batches import Scored
 
 
 class PlainFit:

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 import torch
 
-from headscope.core.bridge import BridgedModel
 from headscope.core.circuits.composition import composition
 from headscope.core.circuits.eigen import spectra
 from headscope.core.circuits.frozen import freeze
 from headscope.core.circuits.paths import expand
-from headscope.core.model import load_model
-from headscope.core.weights import read_weights
+from headscope.core.circuits.weights import read_weights
+from headscope.core.model.bridge import BridgedModel
+from headscope.core.model.load import load_model
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 from models.test_smollm2 import folder  # noqa: F401
@@ -103,8 +103,8 @@ def test_composition_of_all_pairs(model: BridgedModel, bench: Bench) -> None:
 _TOP_CELLS = """
 import json, sys, time
 from pathlib import Path
-from headscope.core.model import load_model
-from headscope.core.weights import read_weights
+from headscope.core.model.head_model import load_model
+from headscope.core.circuits.weights import read_weights
 from headscope.core.circuits.tables import table
 model = load_model(Path(sys.argv[1]), name="smollm2-135m", device="cpu")
 weights = read_weights(model)

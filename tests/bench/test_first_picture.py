@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from figures.results import result
 from headscope.analyses.request import Request
-from headscope.core.roles import headline
+from headscope.core.gating.roles import headline
 from headscope.settings import Settings
 from headscope.store import migrate, runs
 from headscope.store.session import open_store

@@ -19,8 +19,16 @@ import torch
 
 from bench.plain_gating import PlainFit
 from headscope.analyses.chg.schema import ChgParams
-from headscope.core.gating import FitState, Phase, advance, batches, initial_logits, loss_and_gradient
-from headscope.core.model import HeadModel, load_model
+from headscope.core.gating.fit import (
+    FitState,
+    Phase,
+    advance,
+    batches,
+    initial_logits,
+    loss_and_gradient,
+)
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.load import load_model
 from headscope.tasks.catalogue import TaskCatalogue
 from headscope.tasks.task import Examples
 from models.test_smollm2 import folder  # noqa: F401

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from headscope.core.model import HeadModel, load_model
-from headscope.core.patterns import look
-from headscope.core.repeats import copies
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.load import load_model
+from headscope.core.patterns.reading import look
+from headscope.core.patterns.repeats import copies
 from headscope.errors import Unavailable
 from headscope.messages import LookIn, PatternsIn
 from headscope.models.catalogue import Catalogue

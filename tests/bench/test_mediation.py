@@ -13,9 +13,9 @@ from core.plain_patching import put_at
 from headscope.analyses.base import Arrays, Context
 from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
-from headscope.core.bridge import BridgedModel
-from headscope.core.mediation import effects, mean_z
-from headscope.core.model import load_model
+from headscope.core.attribution.mediation import effects, mean_z
+from headscope.core.model.bridge import BridgedModel
+from headscope.core.model.load import load_model
 from headscope.tasks.builtin import builtin_tasks
 from headscope.tasks.shuffled import label_prompts
 from models.test_smollm2 import folder  # noqa: F401

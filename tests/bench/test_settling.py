@@ -18,8 +18,8 @@ from bench.test_gating import SEED, UPDATES, examples, models, take_turns  # noq
 from headscope.analyses.chg.pieces import phase
 from headscope.analyses.chg.plan import PHASES
 from headscope.analyses.chg.schema import PRESETS, ChgParams
-from headscope.core.gating import FitState, advance, initial_logits
-from headscope.core.model import HeadModel
+from headscope.core.gating.fit import FitState, advance, initial_logits
+from headscope.core.model.head_model import HeadModel
 from headscope.tasks.task import Examples
 from models.test_smollm2 import folder  # noqa: F401
 from services.bench import Bench

@@ -13,8 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headscope.core.bridge import BridgedModel
-from headscope.core.model import ModelInfo, load_model
+from headscope.core.model.bridge import BridgedModel
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.load import load_model
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.base import Result
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 
 
 def model(layers: int, heads: int, kv_heads: int) -> ModelInfo:

@@ -12,7 +12,7 @@ from figures.results import model, result
 from headscope.analyses.base import Result
 from headscope.analyses.battery.tally import Tally
 from headscope.analyses.sequential_ablation.summary import values
-from headscope.core.scores import SCORES
+from headscope.core.patterns.scores import SCORES
 
 
 def induction(seeds: int = 3, length: int = 6) -> Result:

@@ -14,8 +14,8 @@ from figures import snapshots
 from figures.results import result, without_fit
 from figures.samples import SAMPLES
 from headscope.analyses import ANALYSES, figures
-from headscope.core import roles
 from headscope.core.arrays import decode, is_typed
+from headscope.core.gating import roles
 from headscope.errors import Invalid, NotFound
 from headscope.figures import curves, theme
 

@@ -11,8 +11,8 @@ import pytest
 
 from figures.results import result, without_fit
 from headscope.analyses import figures
-from headscope.core import roles
 from headscope.core.arrays import decode
+from headscope.core.gating import roles
 from headscope.figures import head_grid, theme
 from headscope.figures.head_grid import GAP, Grid
 

@@ -12,16 +12,16 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from headscope.analyses import figures
+from headscope.analyses.base import Result
 from headscope.analyses.export import export
 from headscope.core.arrays import decode, is_typed
-from headscope.errors import HeadscopeError
 from headscope.gallery import shipped
 from headscope.gallery.shipped import Shipped
 
@@ -62,7 +62,7 @@ def of(run: Shipped) -> dict[str, Fingerprint]:
         found[f"table {name}"] = fingerprint(figures.table(result, name))
         found[f"table {name}, any, .7"] = fingerprint(figures.table(result, name, 0.7, "any", "1.0"))
     for kind in TEXT_EXPORTS:
-        found[f"export {kind}"] = _tried(lambda kind=kind: _parsed(export(result, kind, id_).content, kind))
+        found[f"export {kind}"] = _exported(result, kind, id_)
     found["export npz"] = fingerprint(_unpacked(export(result, "npz", id_).content))
     return found
 
@@ -93,11 +93,9 @@ def _words(value: Any, numbers: list[float]) -> Iterator[str]:
         numbers.append(float(value))
 
 
-def _tried(make: Callable[[], Any]) -> Fingerprint:
+def _exported(result: Result, kind: str, facts: dict[str, str]) -> Fingerprint:
     try:
-        return fingerprint(make())
-    except HeadscopeError as error:
-        return fingerprint([type(error).__name__, error.code])
+        return fingerprint(_parsed(export(result, kind, facts).content, kind))
     except Exception as error:
         return fingerprint([type(error).__name__])
 

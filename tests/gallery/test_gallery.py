@@ -15,7 +15,7 @@ import pytest
 from figures.results import result
 from headscope.analyses.induction.compute import strongest
 from headscope.analyses.request import Request, resolve
-from headscope.core.roles import headline
+from headscope.core.gating.roles import headline
 from headscope.errors import Invalid, Refused
 from headscope.gallery import build, import_gallery, shipped
 from headscope.gallery.build import SPECS, Spec

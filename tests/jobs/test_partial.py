@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from headscope.analyses.base import Arrays, Context, Piece, Result
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Cancelled, HeadscopeError, Refused
 from headscope.jobs.engine import run_foreground
 from headscope.jobs.partial import keep

@@ -14,7 +14,7 @@ import numpy as np
 
 from headscope.analyses.base import Arrays, Context, Estimate, Params, Piece, Progress, Reference, Result
 from headscope.analyses.request import Request
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Refused
 from headscope.settings import Settings
 

@@ -17,7 +17,7 @@ import math
 
 import torch
 
-from headscope.core.model import HeadModel
+from headscope.core.model.head_model import HeadModel
 from headscope.tasks.task import Row
 from headscope.tasks.text import TextTask
 from headscope.validation.model import as_model

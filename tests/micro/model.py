@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headscope.core.model import ModelInfo
-from headscope.core.packing import Packing
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.packing import Packing
 
 
 @dataclass(frozen=True)

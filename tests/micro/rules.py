@@ -17,8 +17,8 @@ from typing import Any
 
 import torch
 
-from headscope.core.model import HeadModel
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.tokens import Tokenizer
 from headscope.validation.model import as_model
 from micro.mediator import empty
 

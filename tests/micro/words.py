@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 from headscope.validation.words import word_tokenizer as words
 from micro.planted import START, VOCAB
 

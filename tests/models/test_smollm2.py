@@ -13,10 +13,11 @@ import torch
 import transformers
 
 from headscope.analyses.induction.measure import Rows, measure
-from headscope.core.attribution import attribute
-from headscope.core.model import HeadModel, load_model
-from headscope.core.random_repeats import repeated_tokens
-from headscope.core.scores import SCORES
+from headscope.core.attribution.logit import attribute
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.load import load_model
+from headscope.core.patterns.random_repeats import repeated_tokens
+from headscope.core.patterns.scores import SCORES
 from headscope.errors import Unavailable
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
@@ -127,8 +128,8 @@ def test_its_known_heads_do_induction_on_random_tokens(model: HeadModel) -> None
 def test_loading_takes_two_seconds_beside_imports(folder: Path) -> None:
     """CPU seconds, which other work on the machine doesn't stretch."""
     script = (
-        "import sys, time, pathlib\nimport headscope.core.bridge, transformer_lens.model_bridge\n"
-        "from transformers import LlamaForCausalLM\nfrom headscope.core.model import load_model\n"
+        "import sys, time, pathlib\nimport headscope.core.model.bridge, transformer_lens.model_bridge\n"
+        "from transformers import LlamaForCausalLM\nfrom headscope.core.model.load import load_model\n"
         "began = time.process_time()\n"
         "load_model(pathlib.Path(sys.argv[1]), name='smollm2-135m', device='cpu')\n"
         "print(time.process_time() - began)"

@@ -65,7 +65,7 @@ def test_it_is_small_and_described(folder: Path) -> None:
 
 
 def test_the_recorded_revision_is_of_these_weights(folder: Path, tmp_path: Path) -> None:
-    from headscope.core.folder import headscope_json, revision
+    from headscope.core.model.folder import headscope_json, revision
 
     for file in ("model.safetensors", "config.json"):
         (tmp_path / file).write_bytes((folder / file).read_bytes())

@@ -8,7 +8,7 @@ import pytest
 
 from headscope.analyses.base import Result
 from headscope.analyses.request import Request
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.settings import Settings
 from headscope.store import migrate
 from headscope.store.session import Store, open_store

@@ -13,8 +13,8 @@ from sqlalchemy import func, select
 
 from headscope.analyses.base import Reference
 from headscope.analyses.request import Request
-from headscope.core.gate_vector import gate_vector, vector_id
-from headscope.core.model import ModelInfo
+from headscope.core.gating.gate_vector import gate_vector, vector_id
+from headscope.core.model.info import ModelInfo
 from headscope.errors import HeadscopeError
 from headscope.store import artifacts, attempts, gates, prompts, runs
 from headscope.store.references import look_up

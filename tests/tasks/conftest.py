@@ -6,7 +6,7 @@ import pytest
 from tokenizers import Tokenizer as Engine
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.builtin import builtin_tasks
 from headscope.tasks.text import TextTask
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.builtin import builtin_tasks
 from headscope.tasks.generated import InductionTask, RuleTask

@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid, NotFound, Refused, TooLarge
 from headscope.tasks.catalogue import TaskCatalogue
 from headscope.tasks.rowfile import to_jsonl

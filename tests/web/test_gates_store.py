@@ -15,7 +15,7 @@ from figures.gates_samples import cchg
 from figures.results import result as made_result
 from figures.samples import sufficiency
 from headscope.core.arrays import decode, encode
-from headscope.core.roles import finished
+from headscope.core.gating.roles import finished
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 from web.conftest import Rows

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from headscope.core.gate_vector import GateVector, vector_id
+from headscope.core.gating.gate_vector import GateVector, vector_id
 from headscope.store import gates
 from headscope.store.session import Store
 

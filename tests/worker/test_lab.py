@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headscope.core.arrays import decode, encode
-from headscope.core.patterns import NO_KEY
+from headscope.core.patterns.reading import NO_KEY
 from headscope.errors import Invalid, Refused
 from headscope.messages import (
     AttributionIn,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from headscope.core.verdict import judge
+from headscope.core.gating.verdict import judge
 from headscope.errors import Refused, Unavailable
 from headscope.worker.identity import take_name
 from headscope.worker.resident import Key, Resident

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from headscope.core.arrays import decode, encode
-from headscope.core.gate_vector import GateVector
-from headscope.core.model import HeadModel, ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.gating.gate_vector import GateVector
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.prompts import PromptSet
 from headscope.tasks.task import Task

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.figures.view import Mode
 
 Array = NDArray[Any]

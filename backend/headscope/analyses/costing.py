@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headscope.core.cost import ELEMENT_BYTES, forward_flop
-from headscope.core.model import ModelInfo
+from headscope.core.model.cost import ELEMENT_BYTES, forward_flop
+from headscope.core.model.info import ModelInfo
 
 CPU_THROUGHPUT = 100e9
 """FLOP/s of two cores in float32, measured on SmolLM2-135M; workers may know their own."""

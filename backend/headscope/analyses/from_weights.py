@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from headscope.analyses.base import Params, Reference, Result
-from headscope.core.model import HeadModel, ModelInfo
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.info import ModelInfo
 
 if TYPE_CHECKING:
     import torch
 
-    from headscope.core.weights import Weights
+    from headscope.core.circuits.weights import Weights
 
 PROCESSING = {
     "folded": "Norm weights are folded into what reads the stream.",
@@ -57,7 +58,7 @@ def weights_of(model: HeadModel, params: WeightParams) -> Weights:
     """The weights that the parameters ask for."""
     import torch
 
-    from headscope.core.weights import read_weights
+    from headscope.core.circuits.weights import read_weights
 
     return read_weights(model, params.weight_processing, getattr(torch, params.dtype))
 

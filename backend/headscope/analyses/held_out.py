@@ -10,9 +10,14 @@ import numpy as np
 
 from headscope.analyses.base import Context, Estimate, Result
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
-from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import (
+    CPU_BUDGET,
+    ELEMENT_BYTES,
+    activation_bytes,
+    forward_flop,
+)
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Examples, Split, Task
 

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES
-from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, forward_flop
-from headscope.core.model import ModelInfo
+from headscope.core.model.cost import CPU_BUDGET, ELEMENT_BYTES, forward_flop
+from headscope.core.model.info import ModelInfo
 from headscope.figures import bars, head_grid
 from headscope.figures.marks import outlined
 from headscope.figures.theme import Figure

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Input, Result
-from headscope.core.roles import finished
+from headscope.core.gating.roles import finished
 from headscope.errors import Invalid
 from headscope.tasks.task import Task
 

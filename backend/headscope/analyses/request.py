@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Analysis, Params
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.errors import HeadscopeError, Invalid, NotFound
 from headscope.tasks.catalogue import TaskCatalogue
 from headscope.tasks.task import Task

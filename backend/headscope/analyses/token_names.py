@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, SupportsInt
 
 from headscope.analyses.base import Result
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import NotFound
 from headscope.figures.ranked import token_word
 

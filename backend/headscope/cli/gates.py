@@ -11,7 +11,7 @@ from headscope.cli import console, files
 from headscope.cli.gates_at_work import apply, bake, evaluate
 
 if TYPE_CHECKING:
-    from headscope.core.gate_vector import GateVector
+    from headscope.core.gating.gate_vector import GateVector
 
 app = typer.Typer(help="Gate vectors: kept, applied, evaluated, baked into weights.", no_args_is_help=True)
 
@@ -125,7 +125,12 @@ def export(
     ] = None,
 ) -> None:
     """Write a gate vector as a file."""
-    from headscope.core.gate_file import FORMATS, Format, filename, write_gates
+    from headscope.core.gating.gate_file import (
+        FORMATS,
+        Format,
+        filename,
+        write_gates,
+    )
     from headscope.errors import Invalid
 
     if format not in FORMATS:

@@ -10,8 +10,8 @@ import typer
 from headscope.cli import console
 
 if TYPE_CHECKING:
-    from headscope.core.gate_vector import GateVector
-    from headscope.core.model import HeadModel
+    from headscope.core.gating.gate_vector import GateVector
+    from headscope.core.model.head_model import HeadModel
     from headscope.models.catalogue import Catalogue
     from headscope.settings import Settings
 
@@ -29,7 +29,7 @@ def apply(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
     """Continue a text without and with the gates."""
-    from headscope.core.continuation import without_and_with
+    from headscope.core.model.continuation import without_and_with
 
     vector, name, models, _ = _given(gates, model)
     loaded = _loaded(models, name)
@@ -95,8 +95,8 @@ def bake(
     force: Annotated[bool, typer.Option("--force", help="Replace a model's folder that is there.")] = False,
 ) -> None:
     """Save the model with the gates in its weights: a normal model folder, the same in float32."""
-    from headscope.core.baking import bake as bake_into
-    from headscope.core.baking import check_folder
+    from headscope.core.gating.baking import bake as bake_into
+    from headscope.core.gating.baking import check_folder
 
     vector, name, models, _ = _given(gates, model)
     source = models.folder(name)
@@ -119,6 +119,6 @@ def _given(source: str, model: str) -> tuple[GateVector, str, Catalogue, Setting
 
 
 def _loaded(models: Catalogue, name: str, dtype: str = "float32") -> HeadModel:
-    from headscope.core.model import load_model
+    from headscope.core.model.load import load_model
 
     return load_model(models.folder(name), name=name, dtype=dtype, device="auto", attention="sdpa")

@@ -10,11 +10,11 @@ a thin gap: the trace's ``x`` and ``y`` are the *edges* of its columns and rows.
 
 so a click at ``pointNumber = [row, column]`` is head row / 2, layer floor(column / cell_columns).
 
-**Stripes.** Role codes are core.roles': 0 undecided, 1 needed, 2 harmful, 3 both, 4 doesn't matter. Code 5 is
-a gap, and the stripe of a seed without a fit. Mode ``every``: a cell's stripes are its seeds' codes sorted
-by ``STRIPE_ORDER`` = needed, both, undecided, doesn't matter, harmful, gap; equal codes stay in seed order.
-So a solid cell *is* "Always". Modes ``always`` and ``any``: all stripes of a cell carry one code, made from
-the seeds that have a fit, where a seed with code 3 counts as needed and as harmful:
+**Stripes.** Role codes are core.gating.roles': 0 undecided, 1 needed, 2 harmful, 3 both, 4 doesn't matter.
+Code 5 is a gap, and the stripe of a seed without a fit. Mode ``every``: a cell's stripes are its seeds' codes
+sorted by ``STRIPE_ORDER`` = needed, both, undecided, doesn't matter, harmful, gap; equal codes stay in seed
+order. So a solid cell *is* "Always". Modes ``always`` and ``any``: all stripes of a cell carry one code, made
+from the seeds that have a fit, where a seed with code 3 counts as needed and as harmful:
 
     needed in all (any) and harmful in all (any)  3
     needed in all (any)                           1
@@ -38,7 +38,13 @@ from jaxtyping import Float, UInt8
 from numpy.typing import NDArray
 
 from headscope.core.arrays import encode
-from headscope.core.roles import BOTH, HARMFUL, IRRELEVANT, NEEDED, UNDECIDED
+from headscope.core.gating.roles import (
+    BOTH,
+    HARMFUL,
+    IRRELEVANT,
+    NEEDED,
+    UNDECIDED,
+)
 from headscope.figures.theme import CLEAR, Figure, Palette, magnitude_scale, role_scale, signed_scale
 from headscope.figures.view import Mode
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from headscope.core.roles import ROLE_NAMES
+from headscope.core.gating.roles import ROLE_NAMES
 from headscope.errors import Invalid
 
 ThemeName = Literal["light", "dark"]
@@ -25,7 +25,7 @@ ROLE_LABELS = {
     "irrelevant": "doesn’t matter",
     "harmful": "harmful",
 }
-"""Words of the page for core.roles' names, in the order in which stripes are sorted."""
+"""Words of the page for core.gating.roles' names, in the order in which stripes are sorted."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ class Palette:
     that a letter in the panel's colour can be read on each."""
 
     def role(self, name: str) -> str:
-        """The colour of one of core.roles' names; undecided is clear, so that the panel shows through."""
+        """The colour of one of core.gating.roles' names; undecided is clear, so that the panel shows
+        through.
+        """
         return CLEAR if name == "undecided" else str(getattr(self, name))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from headscope.analyses.base import Result
 from headscope.analyses.request import Request
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
 
 FORMAT = 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from headscope.analyses.base import Estimate
 from headscope.analyses.costing import PROGRAM_BYTES
-from headscope.core.cost import ELEMENT_BYTES
-from headscope.core.model import ModelInfo
+from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Refused
 
 

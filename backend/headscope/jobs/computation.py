@@ -33,8 +33,9 @@ from headscope.analyses.base import (
     handed,
 )
 from headscope.analyses.request import identity, named_tasks, run_id
-from headscope.core.model import HeadModel, ModelInfo
-from headscope.core.roles import headline
+from headscope.core.gating.roles import headline
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Cancelled, NotFound, Refused
 from headscope.jobs.admission import admit_work
 from headscope.jobs.device import Device, free_bytes

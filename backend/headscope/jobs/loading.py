@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from headscope.core.cost import ELEMENT_BYTES
-from headscope.core.model import HeadModel
+from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.head_model import HeadModel
 from headscope.jobs.admission import admit_weights
 from headscope.jobs.device import free_bytes
 
@@ -30,7 +30,8 @@ class FromFolders:
     @contextmanager
     def model(self, name: str, *, dtype: str, attention: str) -> Iterator[HeadModel]:
         """The model, dropped at the end of the context; ``Refused`` (no-memory) where it doesn't fit."""
-        from headscope.core.model import load_model, model_info
+        from headscope.core.model.info import model_info
+        from headscope.core.model.load import load_model
 
         folder = self._folders.folder(name)
         size = model_info(folder, name=name).n_params * ELEMENT_BYTES[dtype]

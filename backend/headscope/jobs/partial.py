@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from headscope.analyses.base import Analysis, Divisible
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.jobs.computation import headline_of
 from headscope.store import artifacts, attempts, runs
 from headscope.store.tables import Run

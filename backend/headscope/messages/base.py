@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
-    from headscope.core.tokens import Token
+    from headscope.core.model.tokens import Token
 
 
 class Schema(BaseModel):

@@ -13,9 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from headscope.core.folder import check, headscope_json, weight_files
-from headscope.core.model import ModelInfo, model_info
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.folder import check, headscope_json, weight_files
+from headscope.core.model.info import ModelInfo, model_info
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import HeadscopeError, Invalid, NotFound, Refused, Unavailable
 from headscope.models import fetch
 from headscope.settings import Settings

@@ -26,7 +26,7 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-from headscope.core.folder import check, revision, weight_files
+from headscope.core.model.folder import check, revision, weight_files
 from headscope.errors import HeadscopeError, NotFound, Unavailable
 
 OnProgress = Callable[[str, float | None, float | None], None]

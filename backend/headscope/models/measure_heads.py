@@ -14,7 +14,8 @@ from pathlib import Path
 import torch
 from jaxtyping import Float, Int
 
-from headscope.core.model import HeadModel, load_model
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.load import load_model
 
 LENGTH = 32
 ROWS = 64

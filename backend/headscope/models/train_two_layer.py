@@ -32,9 +32,9 @@ from torch.nn.functional import cross_entropy
 from transformer_lens.config import TransformerBridgeConfig
 from transformer_lens.model_bridge.sources.native.model import NativeModel
 
-from headscope.core.folder import ATTENTION_ONLY, revision
-from headscope.core.loading import native_config
-from headscope.core.model import ModelInfo
+from headscope.core.model.boot import native_config
+from headscope.core.model.folder import ATTENTION_ONLY, revision
+from headscope.core.model.info import ModelInfo
 from headscope.models.measure_heads import card, measure
 
 NAME = "headscope-2l"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headscope.core.gate_file import read_gates
-from headscope.core.gate_vector import GateVector, gate_vector
+from headscope.core.gating.gate_file import read_gates
+from headscope.core.gating.gate_vector import GateVector, gate_vector
 from headscope.errors import Invalid, NotFound
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings

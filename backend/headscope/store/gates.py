@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from headscope.core.gate_vector import GateVector
+from headscope.core.gating.gate_vector import GateVector
 from headscope.errors import NotFound
 from headscope.store.artifacts import insert_once
 from headscope.store.tables import GateVectorRow, now

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from headscope.analyses.base import Analysis, Input, Reference, Result
 from headscope.analyses.request import named_tasks
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.errors import HeadscopeError, Invalid, Refused
 from headscope.store import gates, prompts, runs
 from headscope.store.tasks import load_user_tasks

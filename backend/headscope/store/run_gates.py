@@ -10,8 +10,8 @@ from headscope.analyses.base import Result
 from headscope.analyses.cchg.presets import presets as contrastive
 from headscope.analyses.chg.presets import Preset, presets
 from headscope.analyses.sufficiency.gates import sufficient_heads
-from headscope.core.gate_vector import GateVector, gate_vector
-from headscope.core.model import ModelInfo
+from headscope.core.gating.gate_vector import GateVector, gate_vector
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid, NotFound, Refused
 from headscope.store import runs
 from headscope.store.tables import Run

@@ -16,7 +16,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Literal
 
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.draw import distinct
 from headscope.tasks.fitting import collect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headscope.core.tokens import Token, Tokenizer
+from headscope.core.model.tokens import Token, Tokenizer
 from headscope.tasks.task import Examples, Split, Task
 
 

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Example
 

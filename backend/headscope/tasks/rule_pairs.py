@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.draw import distinct
 from headscope.tasks.text import MAX_SHOTS

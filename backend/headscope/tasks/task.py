@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, overload
 
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 
 Split = Literal["train", "test"]
 Judged = Literal["top", "each", "pair"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import NotFound
 from headscope.tasks.draw import ordered
 from headscope.tasks.task import Split

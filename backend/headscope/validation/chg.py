@@ -22,7 +22,7 @@ from jaxtyping import Float
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Arrays, Context, Progress
 from headscope.analyses.chg.schema import PAPER, ChgParams
-from headscope.core.model import HeadModel
+from headscope.core.model.head_model import HeadModel
 from headscope.validation.model import as_model
 from headscope.validation.planted import ROLES, Role, build
 from headscope.validation.premises import Premises, premises

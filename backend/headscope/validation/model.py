@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import torch
 
-from headscope.core.bridge import BridgedModel
-from headscope.core.loading import native
-from headscope.core.model import HeadModel, ModelInfo
+from headscope.core.model.boot import native
+from headscope.core.model.bridge import BridgedModel
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.info import ModelInfo
 from headscope.validation.planted import Plan, Weights
 from headscope.validation.words import word_tokenizer
 

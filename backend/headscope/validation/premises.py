@@ -17,8 +17,8 @@ from typing import Final
 
 import torch
 
-from headscope.core.evaluation import evaluate
-from headscope.core.model import HeadModel
+from headscope.core.gating.evaluation import evaluate
+from headscope.core.model.head_model import HeadModel
 from headscope.tasks.task import Example
 from headscope.validation.planted import Head, Plan
 

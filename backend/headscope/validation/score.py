@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from headscope.core.roles import finished, shares
+from headscope.core.gating.roles import finished, shares
 from headscope.validation.planted import ROLES, Head, Role
 
 _SCORE: Mapping[Role, str] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 
 
 def word_tokenizer(n: int, bos: int | None) -> Tokenizer:

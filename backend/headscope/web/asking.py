@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from headscope.analyses.base import Estimate, handed
 from headscope.analyses.request import Request, find, resolve
-from headscope.core.gate_vector import gate_table
-from headscope.core.model import ModelInfo
+from headscope.core.gating.gate_vector import gate_table
+from headscope.core.model.info import ModelInfo
 from headscope.errors import NotFound, Refused
 from headscope.messages import LabIn
 from headscope.models.catalogue import ModelEntry

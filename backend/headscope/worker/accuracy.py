@@ -8,8 +8,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from headscope.core.model import HeadModel, ModelInfo
-from headscope.core.verdict import Verdict, judge
+from headscope.core.gating.verdict import Verdict, judge
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.info import ModelInfo
 from headscope.errors import HeadscopeError
 from headscope.jobs.problem import problem_of
 from headscope.jobs.turn import Turn
@@ -83,7 +84,7 @@ def evaluate_task(
     model: HeadModel, task: Task, examples: Examples, checkpoint: Callable[[], None] = lambda: None
 ) -> TaskAccuracyOut:
     """Accuracy, log-probability (nats per target token) and a verdict on held-out examples."""
-    from headscope.core.evaluation import evaluate
+    from headscope.core.gating.evaluation import evaluate
 
     score = evaluate(model, examples, judged=task.judged, checkpoint=checkpoint)
     accuracy = float(score.accuracy[0])

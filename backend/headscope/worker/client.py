@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.errors import (
     Forbidden,
     HeadscopeError,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from headscope.core.model import HeadModel
+from headscope.core.model.head_model import HeadModel
 from headscope.errors import Refused, Unavailable
 from headscope.jobs.device import free_bytes
 from headscope.messages import LabIn

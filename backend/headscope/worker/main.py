@@ -23,7 +23,7 @@ import uvicorn
 
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Analysis
-from headscope.core.model import HeadModel
+from headscope.core.model.head_model import HeadModel
 from headscope.jobs.computation import Models, Workplace
 from headscope.jobs.device import Device, find_device, free_bytes
 from headscope.jobs.engine import Engine
@@ -151,7 +151,7 @@ def resident(settings: Settings, catalogue: Catalogue, device: Device) -> Reside
     """The models of the data folder, loaded on this device."""
 
     def load(key: Key) -> HeadModel:
-        from headscope.core.model import load_model
+        from headscope.core.model.load import load_model
 
         return load_model(
             catalogue.folder(key.name), name=key.name, dtype=key.dtype, device=device.name,
@@ -169,7 +169,7 @@ def resident(settings: Settings, catalogue: Catalogue, device: Device) -> Reside
 
 def _warm_up() -> None:
     """Import what loads models (it takes seconds), so that the first prompt or run needn't wait for it."""
-    import headscope.core.bridge  # noqa: F401
+    import headscope.core.model.bridge  # noqa: F401
 
 
 def _address(settings: Settings, host: str, port: int) -> str:

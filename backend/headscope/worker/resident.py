@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from headscope.core.model import HeadModel, ModelInfo
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Refused, Unavailable
 
 BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}

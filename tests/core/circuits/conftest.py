@@ -13,8 +13,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformer_lens.config import TransformerBridgeConfig
 from transformer_lens.model_bridge.sources.native.model import NativeModel
 
-from headscope.core.bridge import BridgedModel
-from headscope.core.model import load_model
+from headscope.core.model.bridge import BridgedModel
+from headscope.core.model.load import load_model
 
 VOCAB = 50
 KINDS = ("attention-only", "gpt2", "llama", "gemma2")

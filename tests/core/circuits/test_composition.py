@@ -7,9 +7,9 @@ import math
 import pytest
 import torch
 
-from headscope.core.bridge import BridgedModel
 from headscope.core.circuits.composition import baseline, composition
-from headscope.core.weights import LayerWeights, Processing, read_weights
+from headscope.core.circuits.weights import LayerWeights, Processing, read_weights
+from headscope.core.model.bridge import BridgedModel
 
 
 def direct(one: LayerWeights, a: int, two: LayerWeights, b: int) -> list[float]:

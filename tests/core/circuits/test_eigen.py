@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from core.circuits.conftest import load, save
-from headscope.core.bridge import BridgedModel
 from headscope.core.circuits.eigen import (
     positivity,
     qk_turned,
@@ -18,8 +17,9 @@ from headscope.core.circuits.eigen import (
     through_previous,
 )
 from headscope.core.circuits.rotary import rotation
-from headscope.core.norms import norm_scale
-from headscope.core.weights import Processing, Weights, read_weights
+from headscope.core.circuits.weights import Processing, Weights, read_weights
+from headscope.core.model.bridge import BridgedModel
+from headscope.core.model.norms import norm_scale
 
 
 def explicit(table: torch.Tensor, rank: int) -> torch.Tensor:

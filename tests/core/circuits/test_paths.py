@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from core.circuits.conftest import load, save
-from headscope.core.bridge import BridgedModel
 from headscope.core.circuits.eigen import eigenvalues
 from headscope.core.circuits.frozen import SOURCES, Frozen, freeze
 from headscope.core.circuits.importance import importance
@@ -20,7 +19,8 @@ from headscope.core.circuits.paths import (
     virtual_pattern,
     virtual_spectrum_matrix,
 )
-from headscope.core.weights import Weights, read_weights
+from headscope.core.circuits.weights import Weights, read_weights
+from headscope.core.model.bridge import BridgedModel
 from headscope.errors import Invalid
 
 IDS = [3, 14, 15, 9, 26, 5, 35, 8, 9, 7]

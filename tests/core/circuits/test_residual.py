@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from headscope.core.bridge import BridgedModel
 from headscope.core.circuits.residual import memory, norms, reads
 from headscope.core.circuits.virtual import reader, virtual, writer
-from headscope.core.weights import read_weights
+from headscope.core.circuits.weights import read_weights
+from headscope.core.model.bridge import BridgedModel
 
 IDS = [3, 14, 15, 9, 26]
 

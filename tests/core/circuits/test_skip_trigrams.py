@@ -7,7 +7,6 @@ import itertools
 import pytest
 import torch
 
-from headscope.core.bridge import BridgedModel
 from headscope.core.circuits.skip_trigrams import (
     HeadTables,
     crossed,
@@ -16,7 +15,8 @@ from headscope.core.circuits.skip_trigrams import (
     trigrams,
 )
 from headscope.core.circuits.tables import Table
-from headscope.core.weights import read_weights
+from headscope.core.circuits.weights import read_weights
+from headscope.core.model.bridge import BridgedModel
 from headscope.errors import Invalid
 
 KEEP, IN, AT, MIND, BAY = range(5)

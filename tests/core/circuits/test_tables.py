@@ -7,10 +7,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headscope.core.bridge import BridgedModel
 from headscope.core.circuits import tables
 from headscope.core.circuits.tables import Cells, best, largest_cells, table
-from headscope.core.weights import read_weights
+from headscope.core.circuits.weights import read_weights
+from headscope.core.model.bridge import BridgedModel
 from headscope.errors import Invalid, TooLarge
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from headscope.core.bridge import BridgedModel
 from headscope.core.circuits.composition import composition
 from headscope.core.circuits.virtual import in_tokens, reader, virtual, writer
-from headscope.core.weights import Weights, read_weights
+from headscope.core.circuits.weights import Weights, read_weights
+from headscope.core.model.bridge import BridgedModel
 from headscope.errors import Invalid
 
 

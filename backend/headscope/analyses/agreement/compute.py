@@ -22,9 +22,9 @@ from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Pro
 from headscope.analyses.chg.result import identity
 from headscope.analyses.held_out import held_out, scoring, sizes
 from headscope.analyses.orders import fitted, gating_run
-from headscope.core.model import ModelInfo
-from headscope.core.roles import scores
-from headscope.core.tokens import Tokenizer
+from headscope.core.gating.roles import scores
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
 
 

@@ -1,4 +1,5 @@
-"""What is measured of one head in dispute: arrays of one number or a few, by core/substitutes.py.
+"""What is measured of one head in dispute: arrays of one number or a few, by
+core/attribution/backup_heads.py.
 
     closed       rise of the loss with the head closed, nats
     at_answers   closed only where a target is predicted
@@ -28,8 +29,8 @@ from headscope.analyses.agreement.plan import ALL_PARTNERS, CURVE, MINUS_SEEDS
 from headscope.analyses.base import Context, Result
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.orders import fitted
-from headscope.core.relatives import slopes
-from headscope.core.substitutes import Substitution
+from headscope.core.attribution.backup_heads import Substitution
+from headscope.core.attribution.relatives import slopes
 
 
 def evidence(

@@ -9,8 +9,8 @@ from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.base import Piece
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.held_out import NOMINAL_TOKENS
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
 
 COMPARE: Final = "compare"
 

@@ -29,9 +29,9 @@ from headscope.analyses.chg.pieces import phase
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.held_out import fitted_rows
 from headscope.analyses.orders import fitted
-from headscope.core.batches import Scored
-from headscope.core.gating import FitState, advance
-from headscope.core.substitutes import Substitution
+from headscope.core.attribution.backup_heads import Substitution
+from headscope.core.gating.fit import FitState, advance
+from headscope.core.model.batches import Scored
 
 _CLOSED = -100.0
 """A logit whose gate is 0 in float32, and so is its slope: no update moves it."""

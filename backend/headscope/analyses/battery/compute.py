@@ -22,12 +22,13 @@ from headscope.analyses.costing import (
     pass_flop,
     tflop,
 )
-from headscope.core.cost import ELEMENT_BYTES
-from headscope.core.gate_vector import GateVector
-from headscope.core.model import HeadModel, ModelInfo
-from headscope.core.repeats import copies, predictable
-from headscope.core.scores import SCORES
-from headscope.core.tokens import Token, Tokenizer
+from headscope.core.gating.gate_vector import GateVector
+from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Token, Tokenizer
+from headscope.core.patterns.repeats import copies, predictable
+from headscope.core.patterns.scores import SCORES
 from headscope.tasks.task import Task
 
 PER_PROMPT = ("loss", "loss_first", "loss_repeat")
@@ -154,7 +155,7 @@ def _lengths(texts: Sequence[str], params: BatteryParams, context: Context) -> A
 def _block(work: Work, texts: Sequence[str], params: BatteryParams, context: Context) -> Arrays:
     import torch
 
-    from headscope.core.patterns import looks
+    from headscope.core.patterns.reading import looks
 
     model, info = context.model, context.model.info
     values = np.full((len(work.prompts), len(SCORES), info.n_layers, info.n_heads), np.nan, np.float32)
@@ -188,7 +189,7 @@ def _batches(
     work: Work, texts: Sequence[str], params: BatteryParams, model: HeadModel
 ) -> Iterator[list[tuple[int, list[Token]]]]:
     """(row in the block, tokens) of prompts of similar length, as many as may go through at once."""
-    from headscope.core.batches import budget_for
+    from headscope.core.model.batches import budget_for
 
     budget, info = budget_for(model.device), model.info
     rows = [

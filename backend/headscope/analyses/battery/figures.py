@@ -10,7 +10,7 @@ from headscope.analyses.base import Result
 from headscope.analyses.battery import tables
 from headscope.analyses.columns import flat
 from headscope.core.arrays import encode
-from headscope.core.scores import SCORES
+from headscope.core.patterns.scores import SCORES
 from headscope.figures import bars, curves, head_grid
 from headscope.figures.theme import Figure, titled
 from headscope.figures.view import View

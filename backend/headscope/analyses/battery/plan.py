@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from headscope.analyses import cutting
 from headscope.analyses.base import Piece
 from headscope.analyses.costing import LAYER_OVERHEAD, pass_flop
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 
 LENGTHS = "lengths"
 

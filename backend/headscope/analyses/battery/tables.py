@@ -9,7 +9,7 @@ import numpy as np
 from headscope.analyses.base import Result
 from headscope.analyses.battery.tally import TOP
 from headscope.analyses.columns import Column, Table, flat, places, table
-from headscope.core.scores import SCORES, Score
+from headscope.core.patterns.scores import SCORES, Score
 from headscope.figures.view import View
 
 

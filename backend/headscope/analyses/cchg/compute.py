@@ -12,8 +12,8 @@ from headscope.analyses.cchg.plan import plan
 from headscope.analyses.cchg.result import joined, values
 from headscope.analyses.cchg.schema import PRESETS, CchgParams
 from headscope.analyses.cchg.tasks import gating_run, named
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
 
 

@@ -2,7 +2,7 @@
 
     FLOP = fits x seeds x (updates x 2 sets x batch x 2 F + held-out x F) + held-out x F
 
-F is an example's forward pass (``core.cost.forward_flop``); a backward to the gates costs another F.
+F is an example's forward pass (``core.model.cost.forward_flop``); a backward to the gates costs another F.
 """
 
 from __future__ import annotations
@@ -18,9 +18,14 @@ from headscope.analyses.cchg.plan import NOMINAL_TOKENS
 from headscope.analyses.cchg.schema import CchgParams, fits
 from headscope.analyses.cchg.tasks import asked
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
-from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import (
+    CPU_BUDGET,
+    ELEMENT_BYTES,
+    activation_bytes,
+    forward_flop,
+)
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
 
 _SAMPLED = 32

@@ -11,14 +11,14 @@ from headscope.analyses.base import Arrays, Context, Progress
 from headscope.analyses.cchg.plan import Work, seeds_label, title
 from headscope.analyses.cchg.schema import CchgParams, Fit, listed
 from headscope.analyses.cchg.tasks import asked, gating_run, named
-from headscope.core.roles import finished
-from headscope.core.verdict import judge
+from headscope.core.gating.roles import finished
+from headscope.core.gating.verdict import judge
 from headscope.errors import Refused
 from headscope.tasks.forms import form_of
 from headscope.tasks.task import Examples, Split, Task
 
 if TYPE_CHECKING:
-    from headscope.core.contrastive import ContrastState
+    from headscope.core.gating.contrastive import ContrastState
 
 _STATE = ("logits", "first_moment", "second_moment")
 
@@ -28,7 +28,7 @@ def ungated(work: Work, params: CchgParams, context: Context) -> Arrays:
 
     Raises ``Refused`` (task-too-hard) where a task that is fitted can't be done: gates would fit noise.
     """
-    from headscope.core.evaluation import evaluate
+    from headscope.core.gating.evaluation import evaluate
 
     task = _task(work.task, params, context)
     examples = _examples(task, "test", params, context)
@@ -75,8 +75,8 @@ def plain(params: CchgParams, context: Context) -> Arrays:
 
 def fitted(work: Work, params: CchgParams, context: Context) -> Arrays:
     """Logits and Adam's moments [seed, layer, head] after it; log-probabilities [seed, update], nats."""
-    from headscope.core.contrastive import contrast
-    from headscope.core.gating import Phase
+    from headscope.core.gating.contrastive import contrast
+    from headscope.core.gating.fit import Phase
 
     fit = _fit(work)
     retain, forget = (
@@ -117,7 +117,7 @@ def scored(work: Work, params: CchgParams, context: Context) -> Arrays:
     """A task's held-out accuracy and log-probability (nats) under each seed's gates: [seed]."""
     import torch
 
-    from headscope.core.evaluation import evaluate
+    from headscope.core.gating.evaluation import evaluate
 
     task = _task(work.task, params, context)
     logits = np.array(context.pieces[work.piece.needs[0]]["logits"])
@@ -135,8 +135,8 @@ def _start(work: Work, params: CchgParams, context: Context) -> ContrastState:
     """Drawn gates, or where the piece before ended."""
     import torch
 
-    from headscope.core.contrastive import ContrastState
-    from headscope.core.gating import initial_logits
+    from headscope.core.gating.contrastive import ContrastState
+    from headscope.core.gating.fit import initial_logits
 
     if not work.piece.needs:
         info = context.model.info

@@ -19,8 +19,8 @@ from typing import Literal
 from headscope.analyses.base import Piece
 from headscope.analyses.cchg.schema import CchgParams, Fit, fits, listed
 from headscope.analyses.cutting import blocks, fitting
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
 
 NOMINAL_TOKENS = 24.0
 """Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""

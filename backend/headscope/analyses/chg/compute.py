@@ -12,8 +12,8 @@ from headscope.analyses.chg.pieces import fit, score, ungated
 from headscope.analyses.chg.plan import Work, plan
 from headscope.analyses.chg.result import identity, joined, values, whole
 from headscope.analyses.chg.schema import PRESETS, ChgParams
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
 
 

@@ -3,8 +3,8 @@
     seconds = load + FLOP / throughput + passes x layers x overhead
     FLOP    = seeds x 3 phases x updates x batch x 2 F + held-out x (1 + 5 seeds) x F
 
-F is an example's forward pass (``core.cost.forward_flop``) over the tokens that it shares with no other of
-its batch; a backward to the gates costs another F, as the weights are frozen. A pass is one micro-batch
+F is an example's forward pass (``core.model.cost.forward_flop``) over the tokens that it shares with no other
+of its batch; a backward to the gates costs another F, as the weights are frozen. A pass is one micro-batch
 forward or backward; its overhead is what a layer costs beside its arithmetic.
 
     bytes   = program + weights + what a micro-batch keeps for its backward pass (or its longest example)
@@ -22,9 +22,15 @@ from headscope.analyses.base import Estimate
 from headscope.analyses.chg.plan import NOMINAL_TOKENS
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
-from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop, shared
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import (
+    CPU_BUDGET,
+    ELEMENT_BYTES,
+    activation_bytes,
+    forward_flop,
+    shared,
+)
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
 
 _SAMPLED = 64

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from headscope.analyses.base import Result
 from headscope.analyses.chg import sure, tables
 from headscope.analyses.columns import over_seeds, quietly
-from headscope.core import roles as gates
+from headscope.core.gating import roles as gates
 from headscope.figures import curves, head_grid
 from headscope.figures.theme import ROLE_LABELS, Figure, Palette, titled
 from headscope.figures.view import View
@@ -19,7 +19,7 @@ from headscope.figures.view import View
 Array = NDArray[Any]
 
 LANES = ("as it is", "no push (G0)", "harmful shut (G+)", "only needed open (G−)")
-"""Words for core.roles.CONDITIONS."""
+"""Words for core.gating.roles.CONDITIONS."""
 
 _READINGS = {
     "every": "Each cell is one head; its stripes are the seeds. A solid cell plays its role in every fit, "

@@ -17,7 +17,7 @@ from headscope.tasks.task import Examples, Split
 if TYPE_CHECKING:
     import torch
 
-    from headscope.core.gating import FitState, Phase
+    from headscope.core.gating.fit import FitState, Phase
 
 _STATE = ("logits", "first_moment", "second_moment")
 
@@ -26,8 +26,8 @@ def fit(work: Work, params: ChgParams, context: Context) -> Arrays:
     """Logits and Adam's moments [seed, layer, head] after the piece, its losses [seed, update] in nats, and
     what is known of who has settled and what is remembered of the examples.
     """
-    from headscope.core.gating import advance
-    from headscope.core.settling import Watch
+    from headscope.core.gating.fit import advance
+    from headscope.core.gating.settling import Watch
 
     seeds = [params.first_seed + index for index in work.seeds]
     label = seeds_label(params, work.seeds)
@@ -59,9 +59,9 @@ def _start(work: Work, seeds: Sequence[int], context: Context) -> FitState:
     """
     import torch
 
-    from headscope.core.gating import FitState, initial_logits
-    from headscope.core.memory import Memory
-    from headscope.core.settling import Watch
+    from headscope.core.gating.fit import FitState, initial_logits
+    from headscope.core.gating.saga import Memory
+    from headscope.core.gating.settling import Watch
 
     if not work.piece.needs:
         info = context.model.info
@@ -83,8 +83,8 @@ def _start(work: Work, seeds: Sequence[int], context: Context) -> FitState:
 
 def phase(name: PhaseName, params: ChgParams) -> Phase:
     """The settings of one phase: phase 0 without a push, G+ and G- with it, on the same batches."""
-    from headscope.core.gating import Phase
-    from headscope.core.settling import Settling
+    from headscope.core.gating.fit import Phase
+    from headscope.core.gating.settling import Settling
 
     pushed = name != "zero"
     return Phase(
@@ -105,7 +105,7 @@ def score(work: Work, params: ChgParams, context: Context) -> Arrays:
     """Held-out log-probability (nats) and accuracy [seed]; under G+ and G- also with gates rounded at 0.5."""
     import torch
 
-    from headscope.core.evaluation import evaluate
+    from headscope.core.gating.evaluation import evaluate
 
     examples = _examples(params, context, "test")
     judged = context.task.judged if context.task is not None else "top"
@@ -123,7 +123,7 @@ def score(work: Work, params: ChgParams, context: Context) -> Arrays:
 
 def ungated(params: ChgParams, context: Context) -> Arrays:
     """The model as it is on the held-out examples, and what examples the task gives."""
-    from headscope.core.evaluation import evaluate
+    from headscope.core.gating.evaluation import evaluate
 
     examples, train = _examples(params, context, "test"), _examples(params, context, "train")
     judged = context.task.judged if context.task is not None else "top"

@@ -21,8 +21,8 @@ from typing import Literal
 from headscope.analyses.base import Piece
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.cutting import blocks, fitting
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
 
 PhaseName = Literal["zero", "plus", "minus"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from headscope.analyses.base import Result
-from headscope.core.roles import finished, scores
+from headscope.core.gating.roles import finished, scores
 from headscope.errors import NotFound, Refused
 from headscope.tasks.draw import distinct
 

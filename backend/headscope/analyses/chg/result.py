@@ -12,7 +12,7 @@ from headscope.analyses.base import Arrays
 from headscope.analyses.chg.earlier import joined_to
 from headscope.analyses.chg.plan import PHASES, PhaseName, Work
 from headscope.analyses.chg.schema import ChgParams
-from headscope.core.roles import finished
+from headscope.core.gating.roles import finished
 from headscope.tasks.task import Task
 
 
@@ -28,7 +28,8 @@ def whole(works: Sequence[Work], pieces: Mapping[str, Arrays]) -> list[Work]:
 
 def joined(works: Sequence[Work], params: ChgParams, pieces: Mapping[str, Arrays]) -> dict[str, NDArray[Any]]:
     """Gates and losses [seed, ...], the ``updates`` done [seed, phase]; held-out scores [condition, seed]
-    (``core.roles.CONDITIONS``), and with gates rounded [pushed, seed] (G+, G-). Seeds taken over come first.
+    (``core.gating.roles.CONDITIONS``), and with gates rounded [pushed, seed] (G+, G-). Seeds taken over come
+    first.
     """
     arrays = {**_fitted(works, params, pieces), **_scored(works, pieces)} if works else {}
     if "earlier" not in pieces:

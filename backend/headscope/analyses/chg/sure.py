@@ -1,5 +1,5 @@
 """How sure a run's Always and Any shares are: the figure against the number of seeds, its table, and in words
-how many seeds more would help. The numbers are those of ``core.certainty``.
+how many seeds more would help. The numbers are those of ``core.statistics.certainty``.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import numpy as np
 
 from headscope.analyses.base import Result
 from headscope.analyses.columns import Array, Column, Table, table
-from headscope.core import roles as gates
-from headscope.core.certainty import (
+from headscope.core.gating import roles as gates
+from headscope.core.statistics.certainty import (
     SETTLED,
     Certainty,
     Share,

@@ -19,8 +19,14 @@ from headscope.analyses.columns import (
     spread,
     table,
 )
-from headscope.core import roles as gates
-from headscope.core.roles import BOTH, HARMFUL, IRRELEVANT, NEEDED, ROLE_NAMES
+from headscope.core.gating import roles as gates
+from headscope.core.gating.roles import (
+    BOTH,
+    HARMFUL,
+    IRRELEVANT,
+    NEEDED,
+    ROLE_NAMES,
+)
 from headscope.figures.view import View
 
 

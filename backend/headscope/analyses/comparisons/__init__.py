@@ -21,7 +21,7 @@ from headscope.analyses.comparisons.correlation import CORRELATION
 from headscope.analyses.comparisons.ecdf import ECDF
 from headscope.analyses.comparisons.overlap import OVERLAP
 from headscope.analyses.comparisons.shares import SHARES
-from headscope.core.roles import SCORE_NAMES
+from headscope.core.gating.roles import SCORE_NAMES
 from headscope.errors import Invalid, NotFound
 from headscope.figures.theme import Figure
 from headscope.figures.view import view

@@ -14,8 +14,8 @@ from typing import Any
 
 from headscope.analyses.base import Result
 from headscope.analyses.columns import Table
-from headscope.core import roles
-from headscope.core.roles import Array
+from headscope.core.gating import roles
+from headscope.core.gating.roles import Array
 from headscope.errors import Invalid
 from headscope.figures.theme import Figure
 from headscope.figures.view import View
@@ -54,13 +54,14 @@ class Compared:
         return int(self.ran.sum())
 
     def score(self, name: str) -> Array:
-        """One of core.roles' scores, [seed, layer, head]; NaN where a fit failed."""
+        """One of core.gating.roles' scores, [seed, layer, head]; NaN where a fit failed."""
         return roles.scores(self.result.arrays["g_plus"], self.result.arrays["g_minus"])[name]
 
 
 @dataclass(frozen=True)
 class Look:
-    """How runs are looked at. ``score`` is one of core.roles' names, for views that show one at a time.
+    """How runs are looked at. ``score`` is one of core.gating.roles' names, for views that show one at a
+    time.
 
     ``published`` puts the paper's values beside the runs; ``common`` shows what each run would give with as
     many seeds as the one that has the fewest.

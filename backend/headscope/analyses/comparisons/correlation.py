@@ -11,8 +11,8 @@ import numpy as np
 
 from headscope.analyses.columns import Array, Column, Table, table
 from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, Comparison, Look
-from headscope.core import roles
-from headscope.core.roles import SCORE_NAMES
+from headscope.core.gating import roles
+from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures.matrix import matrix
 from headscope.figures.theme import Figure, magnitude_scale, titled
 

@@ -1,7 +1,7 @@
 """How a score is spread over the heads, task by task, one model over the other.
 
 Complementary: at a score, the share of heads that reach it. Seeds are pooled; the band runs from the lowest
-to the highest seed. Curves are core.roles' ``ecdf`` at 101 scores.
+to the highest seed. Curves are core.gating.roles' ``ecdf`` at 101 scores.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from headscope.analyses.columns import Array, Column, Table, table
 from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, Comparison, Look
-from headscope.core import roles
-from headscope.core.roles import SCORE_NAMES
+from headscope.core.gating import roles
+from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures import curves
 from headscope.figures.theme import Figure, Palette, titled
 

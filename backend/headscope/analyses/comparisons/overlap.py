@@ -1,4 +1,4 @@
-"""Whether tasks of one model use the same heads: counts and phi for each pair, see core.overlap.
+"""Whether tasks of one model use the same heads: counts and phi for each pair, see core.statistics.overlap.
 
 The view's mode says what a head's weight is: ``every`` its share of seeds with the role, ``always`` and
 ``any`` 1 where it has the role in all, in some seed.
@@ -13,8 +13,8 @@ import numpy as np
 
 from headscope.analyses.columns import Array, Column, Table, table
 from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, Comparison, Look
-from headscope.core.overlap import Overlap, overlap
-from headscope.core.roles import SCORE_NAMES
+from headscope.core.gating.roles import SCORE_NAMES
+from headscope.core.statistics.overlap import Overlap, overlap
 from headscope.figures.matrix import matrix
 from headscope.figures.theme import Figure, signed_scale, titled
 

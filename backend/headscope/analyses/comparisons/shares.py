@@ -7,7 +7,7 @@ that any run has:
     Always at m = mean over heads of C(k, m) / C(n, m)        k of a head's n seeds give it the role
     Any at m    = mean over heads of 1 - C(n - k, m) / C(n, m)
 
-which is exact: m of the n seeds are drawn without replacement (core.certainty).
+which is exact: m of the n seeds are drawn without replacement (core.statistics.certainty).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ import numpy as np
 from headscope.analyses.columns import Column, Table, table
 from headscope.analyses.comparisons import published
 from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, Comparison, Look
-from headscope.core import roles
 from headscope.core.arrays import encode
-from headscope.core.certainty import expected_any
-from headscope.core.roles import SCORE_NAMES
+from headscope.core.gating import roles
+from headscope.core.gating.roles import SCORE_NAMES
+from headscope.core.statistics.certainty import expected_any
 from headscope.figures.theme import Figure, Palette, titled
 
 NOTHING = float("nan")

@@ -19,9 +19,9 @@ from headscope.analyses.from_weights import (
     processed,
     weights_of,
 )
-from headscope.core.cost import ELEMENT_BYTES
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Refused
 from headscope.tasks.task import Task
 

@@ -31,11 +31,11 @@ from headscope.analyses.from_weights import (
     split,
     weights_of,
 )
-from headscope.core.cost import ELEMENT_BYTES
-from headscope.core.model import ModelInfo
-from headscope.core.random_repeats import repeated_tokens
-from headscope.core.scores import SCORES
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
+from headscope.core.patterns.random_repeats import repeated_tokens
+from headscope.core.patterns.scores import SCORES
 from headscope.errors import Invalid
 from headscope.tasks.task import Task
 

@@ -12,10 +12,15 @@ import numpy as np
 from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
 from headscope.analyses.evaluation.schema import PRESETS, EvaluationParams, given
-from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES, activation_bytes, forward_flop
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
-from headscope.core.verdict import judge
+from headscope.core.gating.verdict import judge
+from headscope.core.model.cost import (
+    CPU_BUDGET,
+    ELEMENT_BYTES,
+    activation_bytes,
+    forward_flop,
+)
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Examples, Task
 
 _NOMINAL_TOKENS = 24.0
@@ -81,7 +86,7 @@ class Evaluation:
         """Accuracy and log-probability (nats) of a task: [without, with]; what it is, as JSON in bytes."""
         import torch
 
-        from headscope.core.evaluation import evaluate
+        from headscope.core.gating.evaluation import evaluate
 
         gates, tasks = given(context.inputs)
         task = tasks[int(piece.key.split("/")[1])]

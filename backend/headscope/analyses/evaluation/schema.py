@@ -9,7 +9,7 @@ from pydantic import Field
 
 from headscope.analyses.base import Input, Params, TaskNames
 from headscope.analyses.parameters import Precision, ShotsOfEach, SplitSeed
-from headscope.core.gate_vector import GateVector
+from headscope.core.gating.gate_vector import GateVector
 from headscope.errors import Invalid
 from headscope.tasks.task import Task
 

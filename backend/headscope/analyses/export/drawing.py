@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from headscope.core.roles import ROLE_NAMES
+from headscope.core.gating.roles import ROLE_NAMES
 from headscope.figures import head_grid, theme
 from headscope.figures.theme import ROLE_LABELS, Figure, Palette
 

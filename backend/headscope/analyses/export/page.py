@@ -17,7 +17,7 @@ from headscope.analyses.base import Result
 from headscope.analyses.columns import Table
 from headscope.analyses.export import drawing, plotly_js
 from headscope.analyses.export.facts import Facts
-from headscope.core import roles
+from headscope.core.gating import roles
 from headscope.figures import head_grid, theme
 from headscope.figures.theme import ROLE_LABELS, Figure
 

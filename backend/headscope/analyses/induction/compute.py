@@ -12,11 +12,11 @@ from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Pro
 from headscope.analyses.induction.estimate import estimate
 from headscope.analyses.induction.plan import Work, ablated, plan
 from headscope.analyses.induction.schema import PRESETS, InductionParams, learning_pair, positions
-from headscope.core.gate_vector import GateVector
-from headscope.core.model import ModelInfo
-from headscope.core.random_repeats import repeated_tokens
-from headscope.core.scores import SCORES
-from headscope.core.tokens import Tokenizer
+from headscope.core.gating.gate_vector import GateVector
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
+from headscope.core.patterns.random_repeats import repeated_tokens
+from headscope.core.patterns.scores import SCORES
 from headscope.tasks.task import Task
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from headscope.analyses.costing import (
 )
 from headscope.analyses.induction.plan import ablated
 from headscope.analyses.induction.schema import InductionParams, positions
-from headscope.core.cost import CPU_BUDGET, ELEMENT_BYTES
-from headscope.core.model import ModelInfo
-from headscope.core.random_repeats import repeated_tokens
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import CPU_BUDGET, ELEMENT_BYTES
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
+from headscope.core.patterns.random_repeats import repeated_tokens
 
 
 def estimate(

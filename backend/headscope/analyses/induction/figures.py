@@ -10,7 +10,7 @@ import numpy as np
 from headscope.analyses.base import Result
 from headscope.analyses.columns import flat, over_seeds, quietly, spread
 from headscope.analyses.induction import tables
-from headscope.core.scores import SCORES, Score
+from headscope.core.patterns.scores import SCORES, Score
 from headscope.figures import bars, curves, head_grid
 from headscope.figures.theme import Figure, titled
 from headscope.figures.view import View

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float, Int
 
-from headscope.core.batches import budget_for
-from headscope.core.model import HeadModel
+from headscope.core.model.batches import budget_for
+from headscope.core.model.head_model import HeadModel
 
 Gates = Float[torch.Tensor, "layer head"]
 
@@ -58,7 +58,9 @@ class Rows:
 def measure(
     model: HeadModel, rows: Rows, gates: Gates | None, checkpoint: Callable[[], None]
 ) -> tuple[Float[torch.Tensor, "score row layer head"], Float[torch.Tensor, "row pos"]]:
-    """Scores, in ``core.patterns.SCORES``' order, and the loss of every token in nats (NaN for the first)."""
+    """Scores, in ``core.patterns.reading.SCORES``' order, and the loss of every token in nats (NaN for the
+    first).
+    """
     info = model.info
     shape = (7, len(rows.tokens), info.n_layers, info.n_heads)
     scores = torch.full(shape, torch.nan, dtype=torch.float32)

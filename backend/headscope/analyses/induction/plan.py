@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from headscope.analyses.base import Piece
 from headscope.analyses.cutting import blocks, fitting
 from headscope.analyses.induction.schema import InductionParams, positions
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
 
 _MOST_DRAWS = 64
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from headscope.analyses.base import Params
 from headscope.analyses.parameters import FirstSeed, Gates, ScoresPrecision
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
 
 

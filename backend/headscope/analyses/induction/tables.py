@@ -8,7 +8,7 @@ import numpy as np
 
 from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, flat, over_seeds, places, quietly, spread, table
-from headscope.core.scores import SCORES
+from headscope.core.patterns.scores import SCORES
 from headscope.figures.view import View
 
 

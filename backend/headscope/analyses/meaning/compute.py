@@ -2,7 +2,8 @@
 
 1. Each run that is named gives tests (``evidence``); a head has the name of every test that it passes
    (``names``).
-2. With a gating run, each of its roles is set against each name, and permuted (``core.enrichment``).
+2. With a gating run, each of its roles is set against each name, and permuted
+   (``core.statistics.enrichment``).
 
 Nothing is measured anew; the model isn't run.
 """
@@ -20,10 +21,10 @@ from headscope.analyses.meaning.evidence import Evidence, evidence, gating_of, p
 from headscope.analyses.meaning.names import conflicts, first_names
 from headscope.analyses.meaning.roles import ROLES, SIGNIFICANT, role_sets
 from headscope.analyses.meaning.schema import PRESETS, MeaningParams
-from headscope.core.cost import ELEMENT_BYTES
-from headscope.core.enrichment import crossed
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
+from headscope.core.statistics.enrichment import crossed
 from headscope.tasks.task import Task
 
 _DRAWS_A_SECOND = 2e6  # numbers of heads permuted and counted

@@ -9,7 +9,7 @@ from jaxtyping import Bool
 
 from headscope.analyses.base import Result
 from headscope.analyses.orders import fitted
-from headscope.core.roles import scores
+from headscope.core.gating.roles import scores
 from headscope.errors import Invalid
 
 ROLES: Final = (

@@ -3,14 +3,14 @@
 1. Pairs of contexts are drawn (``tasks.rule_pairs``) and asked; those are kept in which the right token is on
    top in both. Where too few are, the run is refused with the numbers.
 2. z of the base context, of one head at a time, is put into the other context; the score is
-   [logit(y*) - logit(y)] patched minus unpatched (``core.mediation.scores``):
+   [logit(y*) - logit(y)] patched minus unpatched (``core.attribution.mediation.scores``):
 
        symbol abstraction   rule swapped    at the third item of each example
        symbolic induction   rule swapped    at the last token
        retrieval            items swapped   at the last token
 
 3. A head counts where its mean score over pairs is larger than random signs of the pairs' scores make it
-   (``core.significance``), corrected for the number of heads.
+   (``core.statistics.significance``), corrected for the number of heads.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from headscope.analyses.mediation_abstract_rules.estimate import estimate
 from headscope.analyses.mediation_abstract_rules.plan import Work, plan
 from headscope.analyses.mediation_abstract_rules.result import headline, join
 from headscope.analyses.mediation_abstract_rules.schema import KINDS, PRESETS, AbstractRuleParams
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Refused
 from headscope.tasks.rule_pairs import RulePair, rule_pairs
 from headscope.tasks.task import Task
@@ -109,7 +109,7 @@ def _pairs(work: Work, params: AbstractRuleParams, context: Context, most: int) 
 
 def _screen(work: Work, params: AbstractRuleParams, context: Context) -> dict[str, np.ndarray]:
     """Whether the model is right on both contexts, for candidates until enough are kept."""
-    from headscope.core.mediation import answered
+    from headscope.core.attribution.mediation import answered
 
     kept = sum(int(context.pieces[key]["right"].sum()) for key in work.piece.needs)
     tried = sum(len(context.pieces[key]["right"]) for key in work.piece.needs)
@@ -135,7 +135,7 @@ def _screen(work: Work, params: AbstractRuleParams, context: Context) -> dict[st
 
 def _scores(work: Work, params: AbstractRuleParams, context: Context) -> dict[str, np.ndarray]:
     """Every head's score in the kept pairs of the block, by kind."""
-    from headscope.core.mediation import scores
+    from headscope.core.attribution.mediation import scores
 
     info = context.model.info
     right = np.concatenate([context.pieces[key]["right"] for key in work.piece.needs]) > 0

@@ -16,9 +16,9 @@ from headscope.analyses.costing import cpu_throughput, tflop
 from headscope.analyses.mediating import patched_bytes, patched_seconds
 from headscope.analyses.mediation_abstract_rules.plan import context_tokens, scores_flop
 from headscope.analyses.mediation_abstract_rules.schema import SWAPPED, AbstractRuleParams
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.rule_pairs import rule_pairs
 
 

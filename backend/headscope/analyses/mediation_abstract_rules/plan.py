@@ -15,8 +15,8 @@ from headscope.analyses.base import Piece
 from headscope.analyses.cutting import blocks, fitting
 from headscope.analyses.mediating import patched_flop
 from headscope.analyses.mediation_abstract_rules.schema import KINDS, SWAPPED, AbstractRuleParams
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
 from headscope.tasks.rule_pairs import Swapped
 
 _WORDS = {"rule": "rules swapped", "items": "items swapped"}

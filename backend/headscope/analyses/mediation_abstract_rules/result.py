@@ -16,8 +16,8 @@ from headscope.analyses.base import Arrays, Result
 from headscope.analyses.mediating import strongest
 from headscope.analyses.mediation_abstract_rules.plan import plan
 from headscope.analyses.mediation_abstract_rules.schema import KINDS, SWAPPED, AbstractRuleParams, Kind
-from headscope.core.model import ModelInfo
-from headscope.core.significance import PValues, sign_flips
+from headscope.core.model.info import ModelInfo
+from headscope.core.statistics.significance import PValues, sign_flips
 
 
 def join(

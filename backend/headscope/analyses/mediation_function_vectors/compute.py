@@ -2,7 +2,8 @@
 
 1. Clean: n-shot prompts of a task. Each head's z at the last token is averaged over them.
 2. Shuffled: other questions of the task, the labels of whose in-context examples have changed places
-   (``tasks.shuffled``). Each head in turn gets its clean mean at the last token (``core.mediation.effects``).
+   (``tasks.shuffled``). Each head in turn gets its clean mean at the last token
+   (``core.attribution.mediation.effects``).
 3. effect = rise of p(first target token), averaged over prompts: the average indirect effect of the head.
 4. Over several tasks it is averaged once more. A head stands out where its effect is positive and more than
    ``sds`` standard deviations above the mean over heads, for each task and over all.
@@ -20,8 +21,8 @@ from headscope.analyses.mediation_function_vectors.estimate import estimate
 from headscope.analyses.mediation_function_vectors.plan import Work, other_tasks, plan
 from headscope.analyses.mediation_function_vectors.result import headline, join
 from headscope.analyses.mediation_function_vectors.schema import PRESETS, FunctionVectorParams
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.shuffled import LabelPrompts, label_prompts
 from headscope.tasks.task import Task
@@ -124,7 +125,7 @@ def _prompts(task: Task, params: FunctionVectorParams, context: Context) -> Labe
 
 def _clean(work: Work, prompts: LabelPrompts, context: Context) -> dict[str, np.ndarray]:
     """The sum of z over the block's prompts, and how the model answers them."""
-    from headscope.core.mediation import mean_z
+    from headscope.core.attribution.mediation import mean_z
 
     examples = prompts.clean[work.block.start : work.block.stop]
     found = mean_z(context.model, examples, context.checkpoint)
@@ -140,7 +141,7 @@ def _effects(work: Work, prompts: LabelPrompts, context: Context) -> dict[str, n
     """Every head's rise in each prompt of the block."""
     import torch
 
-    from headscope.core.mediation import effects
+    from headscope.core.attribution.mediation import effects
 
     info, clean = context.model.info, [context.pieces[key] for key in work.piece.needs]
     n_clean = sum(len(block["probability"]) for block in clean)

@@ -17,9 +17,9 @@ from headscope.analyses.costing import cpu_throughput, tflop
 from headscope.analyses.mediating import patched_bytes, patched_flop, patched_seconds
 from headscope.analyses.mediation_function_vectors.plan import nominal_tokens
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.shuffled import label_prompts
 from headscope.tasks.task import Task
 

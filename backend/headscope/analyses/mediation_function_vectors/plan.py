@@ -14,8 +14,8 @@ from headscope.analyses.base import Input, Piece
 from headscope.analyses.cutting import blocks, fitting
 from headscope.analyses.mediating import patched_flop
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
 from headscope.tasks.task import Task
 
 _SHOT_TOKENS = 9.0

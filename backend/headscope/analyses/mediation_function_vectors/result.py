@@ -18,8 +18,8 @@ from headscope.analyses.columns import quietly
 from headscope.analyses.mediating import strongest
 from headscope.analyses.mediation_function_vectors.plan import plan
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
-from headscope.core.model import ModelInfo
-from headscope.core.significance import limit, outstanding
+from headscope.core.model.info import ModelInfo
+from headscope.core.statistics.significance import limit, outstanding
 from headscope.tasks.task import Task
 
 _FEW_RIGHT = 0.1

@@ -26,9 +26,9 @@ from headscope.analyses.paths import pieces as parts
 from headscope.analyses.paths.prompt import looked_at, token_ids
 from headscope.analyses.paths.schema import PRESETS, PathsParams
 from headscope.analyses.paths.words import SOURCE_WORDS
-from headscope.core.cost import ELEMENT_BYTES
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Refused
 from headscope.tasks.prompts import PromptSet
 from headscope.tasks.task import Task

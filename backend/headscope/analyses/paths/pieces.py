@@ -13,8 +13,8 @@ from headscope.analyses.paths import kept
 from headscope.analyses.paths.prompt import looked_at, token_ids, token_text
 from headscope.analyses.paths.schema import PathsParams
 from headscope.analyses.token_names import token_names
-from headscope.core.model import HeadModel
-from headscope.core.random_repeats import repeated_tokens
+from headscope.core.model.head_model import HeadModel
+from headscope.core.patterns.random_repeats import repeated_tokens
 from headscope.errors import Invalid
 from headscope.tasks.prompts import PromptSet
 
@@ -122,6 +122,6 @@ def virtual_heads(params: PathsParams, context: Context) -> Arrays:
 def _weights(model: HeadModel, params: PathsParams) -> Any:
     import torch
 
-    from headscope.core.weights import read_weights
+    from headscope.core.circuits.weights import read_weights
 
     return read_weights(model, "folded", getattr(torch, params.dtype))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headscope.analyses.paths.schema import PathsParams
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 
 

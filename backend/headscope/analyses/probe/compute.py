@@ -13,8 +13,8 @@ from headscope.analyses.cutting import blocks
 from headscope.analyses.held_out import of_task, scoring, sizes
 from headscope.analyses.probe.labels import Probing, probing
 from headscope.analyses.probe.schema import PRESETS, ProbeParams
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
 
 HEADS_A_PIECE: Final = 512
@@ -78,7 +78,7 @@ class Probe:
 
     def compute(self, piece: Piece, params: ProbeParams, context: Context) -> Arrays:
         """Accuracy and controls of some layers' heads."""
-        from headscope.core.probing import probe, z_before_answers
+        from headscope.core.attribution.probing import probe, z_before_answers
 
         model = context.model
         layers = next(block for each, block in _plan(model.info) if each.key == piece.key)
@@ -108,7 +108,7 @@ class Probe:
         """``accuracy``, ``selectivity`` and ``significant`` [layer, head], ``control`` [seed, layer, head],
         corrected ``p``.
         """
-        from headscope.core.probing import beyond_chance
+        from headscope.core.attribution.probing import beyond_chance
 
         parts = [pieces[piece.key] for piece, _ in _plan(model)]
         accuracy = np.concatenate([part["accuracy"] for part in parts])

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Int
 
 from headscope.analyses.probe.schema import ProbeParams
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Example, Examples, Split, Task
 

@@ -1,4 +1,6 @@
-"""The cheap relatives as pieces of durable work; core/relatives.py and core/direct.py measure."""
+"""The cheap relatives as pieces of durable work; core/attribution/relatives.py and
+core/attribution/direct.py measure.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from headscope.analyses.columns import quietly
 from headscope.analyses.held_out import of_task, scoring, sizes
 from headscope.analyses.relatives.plan import Work, passed, plan, slope_passes
 from headscope.analyses.relatives.schema import MEASURES, PRESETS, RelativesParams
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Refused
 from headscope.tasks.task import Examples, Task
 
@@ -117,7 +119,7 @@ class Relatives:
 
 
 def _slopes(params: RelativesParams, examples: Sequence[Any], context: Context) -> dict[str, np.ndarray]:
-    from headscope.core import relatives
+    from headscope.core.attribution import relatives
 
     model, checkpoint = context.model, context.checkpoint
     shape = (len(examples), model.info.n_layers, model.info.n_heads)
@@ -138,7 +140,7 @@ def _slopes(params: RelativesParams, examples: Sequence[Any], context: Context) 
 
 def _direct(examples: Sequence[Any], context: Context) -> np.ndarray:
     """NaN where an architecture's parts don't sum to its logits."""
-    from headscope.core.direct import direct_shares
+    from headscope.core.attribution.direct import direct_shares
 
     info = context.model.info
     try:
@@ -148,7 +150,7 @@ def _direct(examples: Sequence[Any], context: Context) -> np.ndarray:
 
 
 def _left_out(work: Work, examples: Sequence[Any], context: Context) -> dict[str, np.ndarray]:
-    from headscope.core import relatives
+    from headscope.core.attribution import relatives
 
     if not examples:
         return {"rise": np.zeros((0, len(work.layers), context.model.info.n_heads))}

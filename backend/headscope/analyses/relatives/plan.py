@@ -12,8 +12,8 @@ from headscope.analyses.base import Piece
 from headscope.analyses.cutting import PIECE_FLOP, blocks
 from headscope.analyses.held_out import NOMINAL_TOKENS
 from headscope.analyses.relatives.schema import RelativesParams
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
 
 _MOST_EXAMPLES = 512
 

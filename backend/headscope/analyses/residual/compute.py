@@ -26,9 +26,9 @@ from headscope.analyses.from_weights import (
     weights_of,
 )
 from headscope.analyses.residual.schema import PRESETS, ResidualParams
-from headscope.core.cost import ELEMENT_BYTES
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Task
 

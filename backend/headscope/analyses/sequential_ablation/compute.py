@@ -20,10 +20,10 @@ from headscope.analyses.orders import gating_run
 from headscope.analyses.sequential_ablation.plan import Setting, Work, plan, setting
 from headscope.analyses.sequential_ablation.schema import PRESETS, SequentialAblationParams, tried
 from headscope.analyses.sequential_ablation.summary import ranked, values
-from headscope.core.model import ModelInfo
-from headscope.core.removal import layers_passed
-from headscope.core.roles import SCORE_NAMES
-from headscope.core.tokens import Tokenizer
+from headscope.core.gating.removal import layers_passed
+from headscope.core.gating.roles import SCORE_NAMES
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
 
 _FORMS = ("closed", "opened")
@@ -174,7 +174,7 @@ def _orders(given: Setting) -> dict[str, np.ndarray]:
 
 def _removed(work: Work, given: Setting, examples: Sequence[Any], context: Context) -> dict[str, np.ndarray]:
     """Sums over the piece's examples [order, count, form], how many they are, of which seed and orders."""
-    from headscope.core.sequential import removed
+    from headscope.core.gating.sequential import removed
 
     mine = examples[work.share :: work.shares]
     orders = given.orders[work.seed][work.orders.start : work.orders.stop]
@@ -204,7 +204,7 @@ def _ends(examples: Sequence[Any], context: Context) -> dict[str, np.ndarray]:
     """Mean log-probability [form] with every head closed, and with every head open."""
     import torch
 
-    from headscope.core.evaluation import evaluate
+    from headscope.core.gating.evaluation import evaluate
 
     info = context.model.info
     gates = torch.stack([torch.zeros(info.n_layers, info.n_heads), torch.ones(info.n_layers, info.n_heads)])

@@ -11,7 +11,7 @@ from headscope.analyses.base import Result
 from headscope.analyses.columns import over_seeds
 from headscope.analyses.sequential_ablation import tables
 from headscope.analyses.sequential_ablation.summary import THRESHOLD, ranked, with_role
-from headscope.core.roles import SCORE_NAMES
+from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures import curves as parts
 from headscope.figures.theme import Figure, Palette, titled
 from headscope.figures.view import View

@@ -20,10 +20,10 @@ from headscope.analyses.cutting import PIECE_FLOP, blocks, fitting
 from headscope.analyses.held_out import NOMINAL_TOKENS
 from headscope.analyses.orders import fitted
 from headscope.analyses.sequential_ablation.schema import SequentialAblationParams, tried
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
-from headscope.core.removal import best_first, layers_passed, random_order
-from headscope.core.roles import SCORE_NAMES, scores
+from headscope.core.gating.removal import best_first, layers_passed, random_order
+from headscope.core.gating.roles import SCORE_NAMES, scores
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from headscope.analyses.base import Params
 from headscope.analyses.parameters import HeldOutRows, Precision
-from headscope.core.model import ModelInfo
-from headscope.core.removal import counts
+from headscope.core.gating.removal import counts
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headscope.core.roles import SCORE_NAMES
+from headscope.core.gating.roles import SCORE_NAMES
 
 THRESHOLD = 0.5
 _FEW_EXAMPLES = 64

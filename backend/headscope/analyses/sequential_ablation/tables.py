@@ -11,7 +11,7 @@ import numpy as np
 
 from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, over_seeds, table
-from headscope.core.roles import SCORE_NAMES
+from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures.view import Mode, View
 
 _MODES: tuple[tuple[str, Mode], ...] = (("mean", "every"), ("lowest", "always"), ("highest", "any"))

@@ -20,9 +20,9 @@ from headscope.analyses.from_weights import (
 )
 from headscope.analyses.skip_trigrams.schema import PRESETS, SkipTrigramsParams, chosen_heads
 from headscope.analyses.token_names import token_names
-from headscope.core.cost import ELEMENT_BYTES
-from headscope.core.model import ModelInfo
-from headscope.core.tokens import Tokenizer
+from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
 
 if TYPE_CHECKING:

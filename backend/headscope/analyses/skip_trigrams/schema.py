@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from headscope.analyses.from_weights import WeightParams
-from headscope.core.model import ModelInfo
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
 
 ALL_UP_TO = 64

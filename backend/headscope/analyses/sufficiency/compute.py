@@ -22,10 +22,10 @@ from headscope.analyses.orders import facilitation, gating_run
 from headscope.analyses.sufficiency.curve import Curve, bisect
 from headscope.analyses.sufficiency.plan import Work, plan
 from headscope.analyses.sufficiency.schema import PRESETS, SufficiencyParams
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
-from headscope.core.removal import best_first, counts, random_order
-from headscope.core.tokens import Tokenizer
+from headscope.core.gating.removal import best_first, counts, random_order
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
 
 _SCORES = ("log_probability", "accuracy")
@@ -159,7 +159,7 @@ def _scores(
     """Log-probability and accuracy with the first k heads of an order open, for each k."""
     import torch
 
-    from headscope.core.evaluation import evaluate
+    from headscope.core.gating.evaluation import evaluate
 
     info = context.model.info
     gates = torch.zeros(len(tried), info.n_layers * info.n_heads)

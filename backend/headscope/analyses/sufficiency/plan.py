@@ -16,9 +16,9 @@ from headscope.analyses.base import Piece
 from headscope.analyses.cutting import blocks, fitting
 from headscope.analyses.held_out import NOMINAL_TOKENS
 from headscope.analyses.sufficiency.schema import SufficiencyParams
-from headscope.core.cost import forward_flop
-from headscope.core.model import ModelInfo
-from headscope.core.removal import counts
+from headscope.core.gating.removal import counts
+from headscope.core.model.cost import forward_flop
+from headscope.core.model.info import ModelInfo
 
 
 @dataclass(frozen=True)

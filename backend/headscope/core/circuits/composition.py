@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float
 
-from headscope.core.weights import LayerWeights, Weights
+from headscope.core.circuits.weights import LayerWeights, Weights
 
 KINDS = ("q", "k", "v")
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Complex, Float
 
-from headscope.core.weights import LayerWeights, Weights
+from headscope.core.circuits.weights import LayerWeights, Weights
 
 
 @dataclass(frozen=True)

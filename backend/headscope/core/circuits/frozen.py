@@ -1,7 +1,8 @@
 """One prompt through the model, with everything kept that makes the rest linear: patterns and norm scales.
 
 With each head's pattern A and each norm's scale s held at what they were on the prompt, a model without MLPs
-is linear in its embedding, up to biases. Writing x for the stream and folded weights for W (core.weights),
+is linear in its embedding, up to biases. Writing x for the stream and folded weights for W
+(core.circuits.weights),
 
     z[l,h] = A[l,h] (s[l] x W_V) + b_V        (rows of A sum to 1, so b_V passes it unchanged)
     x <- x + p[l] (sum over h of z[l,h] W_O + b_O)    p the scale of a norm behind attention, else 1
@@ -19,9 +20,9 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 
-from headscope.core.bridged_pass import bridged_pass
-from headscope.core.norms import norm_scale
-from headscope.core.weights import Weights
+from headscope.core.circuits.bridged_pass import bridged_pass
+from headscope.core.circuits.weights import Weights
+from headscope.core.model.norms import norm_scale
 from headscope.errors import Invalid
 
 SOURCES = ("token", "position", "bias")

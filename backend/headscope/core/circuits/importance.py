@@ -20,7 +20,7 @@ from jaxtyping import Float
 
 from headscope.core.circuits.frozen import Frozen
 from headscope.core.circuits.paths import has_mlp, stream_by_order
-from headscope.core.weights import LayerWeights, Weights
+from headscope.core.circuits.weights import LayerWeights, Weights
 
 MOST_PAIRS = 512
 """Virtual heads that are left out one at a time; a model with more has none measured."""

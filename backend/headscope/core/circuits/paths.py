@@ -26,7 +26,7 @@ import torch
 from jaxtyping import Float, Int
 
 from headscope.core.circuits.frozen import SOURCES, Frozen
-from headscope.core.weights import LayerWeights, Weights
+from headscope.core.circuits.weights import LayerWeights, Weights
 
 NONE = -1
 """In place of a head that a path doesn't have."""

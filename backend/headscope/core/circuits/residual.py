@@ -21,10 +21,10 @@ from typing import Any
 import torch
 from jaxtyping import Float
 
-from headscope.core.bridged_pass import bridged_pass
+from headscope.core.circuits.bridged_pass import bridged_pass
 from headscope.core.circuits.composition import readers, root, unit, writer
 from headscope.core.circuits.eigen import positivity, residual_spectrum
-from headscope.core.weights import Weights
+from headscope.core.circuits.weights import Weights
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from jaxtyping import Float
 
-from headscope.core.weights import Weights
+from headscope.core.circuits.weights import Weights
 
 
 def rotation(weights: Weights, delta: int) -> Float[torch.Tensor, "d_head d_head"] | None:

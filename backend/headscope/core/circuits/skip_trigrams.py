@@ -27,8 +27,8 @@ import torch
 from jaxtyping import Float, Int
 
 from headscope.core.circuits.tables import Table, table
-from headscope.core.norms import norm_scale
-from headscope.core.weights import Weights
+from headscope.core.circuits.weights import Weights
+from headscope.core.model.norms import norm_scale
 
 BLOCK = 1024
 """Sources looked at together."""

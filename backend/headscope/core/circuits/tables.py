@@ -21,7 +21,7 @@ from typing import Literal
 import torch
 from jaxtyping import Float, Int
 
-from headscope.core.weights import Weights
+from headscope.core.circuits.weights import Weights
 from headscope.errors import Invalid, TooLarge
 
 Circuit = Literal["ov", "qk", "direct"]

@@ -27,7 +27,7 @@ import torch
 from jaxtyping import Float
 
 from headscope.core.circuits.composition import root
-from headscope.core.weights import Weights
+from headscope.core.circuits.weights import Weights
 from headscope.errors import Invalid
 
 Side = Literal["tokens", "positions", "neurons", "reads", "writes"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from fastapi import APIRouter
 
-from headscope.core.tokens import Token, Tokenizer
+from headscope.core.model.tokens import Token, Tokenizer
 from headscope.errors import NotFound
 from headscope.messages import TokenOut
 from headscope.messages.circuits import (

@@ -8,8 +8,13 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from headscope.analyses.chg.presets import OPEN_FROM
 from headscope.core.arrays import encode
-from headscope.core.gate_file import FORMATS, Format, filename, write_gates
-from headscope.core.gate_vector import gate_vector
+from headscope.core.gating.gate_file import (
+    FORMATS,
+    Format,
+    filename,
+    write_gates,
+)
+from headscope.core.gating.gate_vector import gate_vector
 from headscope.messages import GatePreset, GateVectorIn, GateVectorOut
 from headscope.store import gates, run_gates, runs
 from headscope.web.asking import known_model

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Response, UploadFile
 
-from headscope.core.tokens import bos_of
+from headscope.core.model.tokens import bos_of
 from headscope.messages import PromptExample, PromptIn, PromptOut, PromptRows, TokenOut
 from headscope.store import prompts
 from headscope.store.prompts import Kept

@@ -7,7 +7,7 @@ from typing import Any, cast
 from fastapi import APIRouter, Request, Response
 
 from headscope.core.arrays import encode
-from headscope.core.gate_vector import gate_table
+from headscope.core.gating.gate_vector import gate_table
 from headscope.messages import GatesIn, LabShareIn, LookIn, SharedLab
 from headscope.store import runs, shares
 from headscope.store.tables import now

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headscope.core.model import HeadModel, ModelInfo
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
 from headscope.messages.circuits import (
     Cell,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from headscope.core.circuits.skip_trigrams import Crossed
     from headscope.core.circuits.tables import Cells
     from headscope.core.circuits.virtual import Side
-    from headscope.core.weights import Weights
+    from headscope.core.circuits.weights import Weights
 
 SOURCES = 200
 """Sources among which crossed pairs are looked for."""
@@ -145,7 +146,7 @@ def lookup_bytes(info: ModelInfo) -> int:
 
 
 def _weights(model: HeadModel, wanted: CircuitIn) -> Weights:
-    from headscope.core.weights import read_weights
+    from headscope.core.circuits.weights import read_weights
 
     return read_weights(model, wanted.weight_processing)
 

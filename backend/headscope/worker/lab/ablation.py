@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headscope.core.model import HeadModel
-from headscope.core.repeats import copies, predictable
+from headscope.core.model.head_model import HeadModel
+from headscope.core.patterns.repeats import copies, predictable
 from headscope.errors import Invalid
 from headscope.messages import HeadAblationIn, HeadAblationOut
 from headscope.worker.lab.look import mean_at
@@ -22,7 +22,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: HeadAblationIn) -> Plan[HeadA
         )
 
     def run() -> HeadAblationOut:
-        from headscope.core.ablation import ablate_head
+        from headscope.core.attribution.ablation import ablate_head
 
         loss = ablate_head(model, prompt.ids, wanted.layer, wanted.head).numpy()
         repeats = predictable(copies(prompt.tokens, wanted.fold, most=1))

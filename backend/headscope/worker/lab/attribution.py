@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from headscope.core.gate_vector import gate_table
-from headscope.core.model import HeadModel
+from headscope.core.gating.gate_vector import gate_table
+from headscope.core.model.head_model import HeadModel
 from headscope.messages import AttributionIn, AttributionOut, Part
 from headscope.worker.lab.plan import Plan, gated, pass_bytes, typed
 from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
@@ -20,7 +20,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: AttributionIn) -> Plan[Attrib
             known_token(model, token)
 
     def run() -> AttributionOut:
-        from headscope.core.attribution import attribute
+        from headscope.core.attribution.logit import attribute
 
         with gated(model, gates):
             found = attribute(model, prompt.ids, at, wanted.token, wanted.against)

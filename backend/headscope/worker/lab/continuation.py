@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.core.gate_vector import gate_table
-from headscope.core.model import HeadModel
+from headscope.core.gating.gate_vector import gate_table
+from headscope.core.model.head_model import HeadModel
 from headscope.errors import Invalid
 from headscope.messages import ContinueIn, ContinueOut
 from headscope.worker.lab.plan import Plan, gated, pass_bytes
 from headscope.worker.lab.prompt import Prompt, sequence_out
 
 if TYPE_CHECKING:
-    from headscope.core.continuation import Continuation
+    from headscope.core.model.continuation import Continuation
 
 
 def plan(
@@ -56,7 +56,7 @@ def _continue(
 ) -> Continuation:
     import torch
 
-    from headscope.core.continuation import continue_text
+    from headscope.core.model.continuation import continue_text
 
     return continue_text(
         model,

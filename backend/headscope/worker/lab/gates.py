@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headscope.core.gate_vector import gate_table
-from headscope.core.model import HeadModel
+from headscope.core.gating.gate_vector import gate_table
+from headscope.core.model.head_model import HeadModel
 from headscope.messages import Answer, Change, GatesIn, GatesOut, NextToken
 from headscope.worker.lab.plan import Plan, gated, pass_bytes
 from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
@@ -74,7 +74,7 @@ def reading(model: HeadModel, prompt: Prompt, at: int) -> Reading:
     """One pass, gated where a context is open."""
     import torch
 
-    from headscope.core.readout import token_losses
+    from headscope.core.model.readout import token_losses
 
     with torch.no_grad():
         ids = prompt.batch(model)

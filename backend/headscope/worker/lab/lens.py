@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from headscope.core.gate_vector import gate_table
-from headscope.core.model import HeadModel
+from headscope.core.gating.gate_vector import gate_table
+from headscope.core.model.head_model import HeadModel
 from headscope.messages import LensIn, LensLayer, LensOut
 from headscope.worker.lab.gates import rank
 from headscope.worker.lab.plan import Plan, gated, pass_bytes
@@ -25,7 +25,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: LensIn) -> Plan[LensOut]:
     followed = None if wanted.token is None else known_token(model, wanted.token)
 
     def run() -> LensOut:
-        from headscope.core.attribution import lens
+        from headscope.core.attribution.logit import lens
 
         with gated(model, gates):
             rows = lens(model, prompt.ids, at).log_probabilities.cpu()

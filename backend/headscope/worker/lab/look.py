@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from headscope.core.gate_vector import gate_table
-from headscope.core.model import HeadModel
-from headscope.core.repeats import copies, predictable
-from headscope.core.scores import SCORES
-from headscope.core.tokens import bos_of
+from headscope.core.gating.gate_vector import gate_table
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.tokens import bos_of
+from headscope.core.patterns.repeats import copies, predictable
+from headscope.core.patterns.scores import SCORES
 from headscope.messages import LookIn, LookOut, ScoreOut
 from headscope.messages import Thumbs as ThumbsOut
 from headscope.worker.lab.plan import Plan, gated, pass_bytes, typed
@@ -27,7 +27,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: LookIn) -> Plan[LookOut]:
     gates = None if wanted.gates is None else gate_table(wanted.gates, model.info)
 
     def run() -> LookOut:
-        from headscope.core.patterns import look
+        from headscope.core.patterns.reading import look
 
         before = copies(prompt.tokens, wanted.fold, MOST_COPIES)
         with gated(model, gates):

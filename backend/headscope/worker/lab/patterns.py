@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.core.model import HeadModel
+from headscope.core.model.head_model import HeadModel
 from headscope.errors import Invalid, TooLarge
 from headscope.messages import PatternsIn, PatternsOut, TopKeys, TypedArray
 from headscope.worker.lab.plan import Plan, pass_bytes, typed
@@ -71,13 +71,13 @@ def _floats(model: HeadModel, prompt: Prompt, layers: tuple[int, ...], weighted:
 
 
 def _triangle(model: HeadModel, prompt: Prompt, layers: tuple[int, ...], weighted: bool) -> TypedArray:
-    from headscope.core.patterns import pack
+    from headscope.core.patterns.reading import pack
 
     return _stacked(_read(model, prompt, layers, weighted, lambda pattern: pack(pattern).cpu().numpy()))
 
 
 def _top(model: HeadModel, prompt: Prompt, layers: tuple[int, ...], weighted: bool) -> TopKeys:
-    from headscope.core.patterns import top_keys
+    from headscope.core.patterns.reading import top_keys
 
     rows = _read(model, prompt, layers, weighted, lambda pattern: top_keys(pattern, TOP_KEYS))
     return TopKeys(
@@ -100,7 +100,7 @@ def _read(
     """
     import torch
 
-    from headscope.core.patterns import weigh
+    from headscope.core.patterns.reading import weigh
 
     found: dict[int, Reduced] = {}
 

@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar, cast
 from numpy.typing import NDArray
 
 from headscope.core.arrays import encode
-from headscope.core.cost import ELEMENT_BYTES
-from headscope.core.model import HeadModel, ModelInfo
+from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Refused
 from headscope.messages import TypedArray
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headscope.core.model import HeadModel
-from headscope.core.tokens import Token
+from headscope.core.model.head_model import HeadModel
+from headscope.core.model.tokens import Token
 from headscope.errors import Invalid
 from headscope.messages import LabIn, TokenOut
 

@@ -1,0 +1,1 @@
+"""What each head is worth to an answer: direct, by slopes, by ablation, by mediation."""

@@ -1,0 +1,119 @@
+"""How well a model does on examples, as it is or under gates: log-probability and accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float
+
+from headscope.core.gating.fit import target_logits
+from headscope.core.model.batches import (
+    Scored,
+    budget_for,
+    check_examples,
+    micro_batches,
+)
+from headscope.core.model.head_model import HeadModel
+from headscope.errors import Invalid
+
+Judged = Literal["top", "each", "pair"]
+
+
+@runtime_checkable
+class Contrasted(Scored, Protocol):
+    """An example that may have a wrong answer: the tokens that would stand there from the first target on."""
+
+    @property
+    def counterfactual(self) -> Sequence[int] | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Score:
+    """What ``evaluate`` found, a set of gates a row; NaN (and never correct) under NaN gates.
+
+    ``log_probability`` is the mean over examples of the mean over their target tokens, nats; ``accuracy`` the
+    mean over examples of ``correct``: 1 where answered right, or the share of an answer's tokens that are.
+    """
+
+    log_probability: Float[torch.Tensor, " gates"]
+    accuracy: Float[torch.Tensor, " gates"]
+    correct: Float[torch.Tensor, "gates example"]
+
+
+@dataclass(frozen=True)
+class _Swapped:
+    tokens: tuple[int, ...]
+    targets: tuple[int, ...]
+
+
+def evaluate(
+    model: HeadModel,
+    examples: Sequence[Contrasted],
+    gates: Float[torch.Tensor, "gates layer head"] | None = None,
+    *,
+    judged: Judged = "top",
+    checkpoint: Callable[[], None] = lambda: None,
+) -> Score:
+    """Score examples under each set of gates, or ungated where there are none (one row then).
+
+    Judged by ``top``, an answer is right where each target token is the most likely one, given those before
+    (teacher forcing); by ``each``, it is as right as the share of its target tokens that are: for long
+    answers, which are hardly ever right from end to end. By ``pair``, it is right where the target's summed
+    log-probability exceeds the counterfactual's.
+    Raises ``Invalid`` for examples that can't be scored.
+    """
+    check_examples(examples, model.info.n_ctx, "held-out")
+    mean, total, hit = _score(model, examples, gates, checkpoint)
+    correct = hit if judged == "each" else (hit > 1 - 1e-9).double()
+    if judged == "pair":
+        _, wrong, _ = _score(model, [_swapped(example) for example in examples], gates, checkpoint)
+        correct = (total > wrong).double()
+    dead = total.isnan().any(dim=1)
+    accuracy = correct.mean(dim=1)
+    accuracy[dead] = torch.nan
+    return Score(mean.mean(dim=1), accuracy, correct)
+
+
+def _score(
+    model: HeadModel, examples: Sequence[Scored], gates: torch.Tensor | None, checkpoint: Callable[[], None]
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Mean and summed log-probability of each example's target tokens, and the share of them on top: [gates,
+    example].
+    """
+    n_sets = 1 if gates is None else len(gates)
+    dead = (
+        torch.zeros(n_sets, dtype=torch.bool)
+        if gates is None
+        else ~gates.isfinite().all(dim=2).all(dim=1).cpu()
+    )
+    rows = [(g, i) for g in range(n_sets) if not dead[g] for i in range(len(examples))]
+    mean, total, hit = torch.zeros(3, n_sets, len(examples), dtype=torch.float64)
+    placed = None if gates is None else gates.to(model.device)
+    budget = budget_for(model.device)
+    for batch in micro_batches(rows, examples, model.info, budget, packed=model.packs()):
+        checkpoint()
+        with torch.no_grad():
+            predicted = target_logits(model, batch, placed).cpu()
+        chosen = predicted.log_softmax(dim=1).gather(1, batch.answers[:, None])[:, 0].double()
+        place = (batch.owners[batch.where[:, 0]], batch.examples[batch.where[:, 0]])
+        total.index_put_(place, chosen, accumulate=True)
+        mean.index_put_(place, chosen * batch.weights, accumulate=True)
+        hit.index_put_(place, (predicted.argmax(dim=1) == batch.answers) * batch.weights, accumulate=True)
+    mean[dead] = total[dead] = hit[dead] = torch.nan
+    return mean, total, hit
+
+
+def _swapped(example: Contrasted) -> _Swapped:
+    """The example with its wrong answer; ``check_examples`` has seen that it has targets."""
+    if not example.counterfactual:
+        raise Invalid(
+            "An example has no counterfactual to compare its target with.",
+            "Judge this task by the most likely token, or give each row a counterfactual.",
+            code="no-counterfactual",
+        )
+    start = min(example.targets)
+    tokens = (*example.tokens[:start], *example.counterfactual)
+    return _Swapped(tokens, tuple(range(start, len(tokens))))

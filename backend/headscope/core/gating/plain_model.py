@@ -1,0 +1,121 @@
+"""Gates on a plain Hugging Face model: no class of Headscope's is needed on it.
+
+1. TransformerLens' adapter of the architecture says where each layer applies W_O.
+2. A pass of two tokens proves that every layer's W_O is reached with all heads' z: a hook that silently does
+   nothing is the commonest fault in this field.
+3. While the context is open, a pre-hook on each W_O multiplies z by the gates. Generation with a cache
+   included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from headscope.core.gating.gate_vector import GateVector
+from headscope.core.model.boot import adapter_for
+from headscope.core.model.folder import revision
+from headscope.core.model.hooks import capturing_z, gated
+from headscope.core.model.info import ModelInfo
+from headscope.core.model.parts import locate
+from headscope.errors import HeadscopeError, Invalid
+
+
+@contextmanager
+def gated_model(model: nn.Module, gates: GateVector | Any) -> Iterator[None]:
+    """Multiply each head's z by its gate [layer, head] in the passes within; see ``headscope.gated``."""
+    info, projections = _located(model)
+    table = _table(gates, info, model)
+    _prove(model, projections, info)
+    with gated(projections, info.n_heads, table):
+        yield
+
+
+def _located(model: nn.Module) -> tuple[ModelInfo, list[nn.Module]]:
+    """The model's sizes and the modules that apply W_O; ``Invalid`` (unsupported-architecture)."""
+    config = getattr(model, "config", None)
+    names = getattr(config, "architectures", None) or [type(model).__name__]
+    weights = next(model.parameters())
+    try:
+        adapter = adapter_for(config, names[0], names[0], weights.dtype)
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise Invalid(
+            f"{type(model).__name__} is no model whose heads are known here: {error}.",
+            "Give a decoder-only model as AutoModelForCausalLM.from_pretrained makes it.",
+            code="unsupported-architecture",
+        ) from error
+    cfg = adapter.cfg
+    info = ModelInfo(
+        name=str(getattr(config, "_name_or_path", "") or names[0]),
+        revision="",
+        architecture=names[0],
+        n_layers=cfg.n_layers,
+        n_heads=cfg.n_heads,
+        n_kv_heads=getattr(cfg, "n_key_value_heads", None) or cfg.n_heads,
+        d_model=cfg.d_model,
+        d_head=cfg.d_head,
+        d_vocab=cfg.d_vocab,
+        n_ctx=cfg.n_ctx,
+        n_params=0,
+        n_params_non_embedding=0,
+        dtype=str(weights.dtype).removeprefix("torch."),
+        weight_processing="none",
+        tokenizer_hash="",
+        bos=False,
+    )
+    return info, locate(model, adapter, info).projections
+
+
+def _table(gates: GateVector | Any, info: ModelInfo, model: nn.Module) -> torch.Tensor:
+    """The gates, if they are this model's: by shape, and by the weights' hash where it has a folder."""
+    given = gates.gates if isinstance(gates, GateVector) else gates
+    table = torch.as_tensor(np.asarray(given) if not isinstance(given, torch.Tensor) else given)
+    if tuple(table.shape) != (info.n_layers, info.n_heads):
+        whose = f" of {gates.model}" if isinstance(gates, GateVector) else ""
+        raise Invalid(
+            f"Gates{whose} of shape {tuple(table.shape)} don't fit {info.name}: {info.n_layers} layers of "
+            f"{info.n_heads} heads.",
+            "Use gates of this model.",
+            code="bad-gates",
+        )
+    if not bool(((table >= 0) & (table <= 1)).all()):
+        raise Invalid("Gates lie between 0 and 1.", "Give 0 for off, 1 for on.", code="bad-gates")
+    here = _revision(info.name)
+    if isinstance(gates, GateVector) and here and gates.revision and gates.revision != here:
+        raise Invalid(
+            f"The gates {gates.name or gates.id!r} belong to {gates.model}, weights {gates.revision}; those "
+            f"in {info.name} are {here}.",
+            "Use gates that were made for these weights.",
+            code="other-model",
+        )
+    return table.detach().to(next(model.parameters()).device)
+
+
+def _revision(path: str) -> str:
+    """The weights' hash of a model that came from a folder; empty where it is known by a hub's name."""
+    folder = Path(path)
+    try:
+        return revision(folder) if folder.is_dir() else ""
+    except (HeadscopeError, OSError):
+        return ""
+
+
+def _prove(model: nn.Module, projections: list[nn.Module], info: ModelInfo) -> None:
+    found: dict[str, torch.Tensor] = {}
+    device = next(model.parameters()).device
+    with torch.no_grad(), capturing_z(projections, info.n_heads, range(info.n_layers), found):
+        model(input_ids=torch.zeros(1, 2, dtype=torch.long, device=device), use_cache=False)
+    for layer in range(info.n_layers):
+        z = found.get(f"{layer}.z")
+        if z is None or z.shape[-1] != info.d_head:
+            raise Invalid(
+                f"Layer {layer} of {info.architecture} doesn't pass all heads to one projection.",
+                "Choose a model with ordinary attention in every layer.",
+                code="unsupported-architecture",
+            )

@@ -1,0 +1,1 @@
+"""A language model as a set of heads: its folder, its tokens, its passes, interventions on it."""

@@ -1,0 +1,57 @@
+"""What identifies a model and its heads, read from its folder without torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from headscope.core.model.folder import (
+    architecture,
+    bos_policy,
+    check,
+    counts,
+    read_config,
+    revision,
+)
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What identifies a model and its heads. ``revision`` is a hash of the weights; heads are query heads."""
+
+    name: str
+    revision: str
+    architecture: str
+    n_layers: int
+    n_heads: int
+    n_kv_heads: int
+    d_model: int
+    d_head: int
+    d_vocab: int
+    n_ctx: int
+    n_params: int
+    n_params_non_embedding: int
+    dtype: str
+    weight_processing: str
+    tokenizer_hash: str
+    bos: bool
+    """Whether the tokenizer's own policy puts a beginning-of-sequence token first."""
+
+
+def model_info(folder: Path, *, name: str, dtype: str = "float32") -> ModelInfo:
+    """What config.json, the weight files' headers and the tokenizer say; loads no torch.
+
+    Raises NotFound without the folder, Invalid where a file is damaged.
+    """
+    config = read_config(folder)
+    tokenizer_hash, bos = bos_policy(folder)
+    return ModelInfo(
+        name=name,
+        revision=revision(folder),
+        architecture=architecture(config),
+        dtype=dtype,
+        weight_processing="none",
+        tokenizer_hash=tokenizer_hash,
+        bos=bos,
+        **counts(config, check(folder)),
+    )

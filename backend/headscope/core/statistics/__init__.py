@@ -1,0 +1,1 @@
+"""How sure a finding is. numpy and scipy only."""
