@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from headscope.analyses import ANALYSES
-from headscope.analyses.base import Arrays, Context, Result
+from headscope.analyses.base import Result, Spec
+from headscope.analyses.in_place import compute
+from headscope.analyses.stored import read
 from headscope.core.model.head_model import HeadModel
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
@@ -23,9 +25,5 @@ def two_layer() -> HeadModel:
 def run(name: str, model: HeadModel, **params: Any) -> Result:
     """The result, after a trip through JSON, as it is stored."""
     analysis = ANALYSES[name]
-    parsed = analysis.params.model_validate(params)
-    done: dict[str, Arrays] = {}
-    for piece in analysis.plan(parsed, model.info):
-        context = Context(model, None, {key: done[key] for key in piece.needs})
-        done[piece.key] = analysis.compute(piece, parsed, context)
-    return Result.from_json(analysis.assemble(parsed, model.info, None, done).to_json())
+    spec = Spec(analysis.params.model_validate(params), model.info)
+    return read(compute(analysis, spec, model).to_json())

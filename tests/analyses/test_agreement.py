@@ -30,6 +30,7 @@ from headscope.tasks.task import Task
 from headscope.validation.model import as_model
 from headscope.validation.planted import build
 from micro.planted import HARMFUL, NEEDED, PLAN, REDUNDANT, PlantedTask
+from services.results import made
 
 TASK = PlantedTask()
 PARAMS = AgreementParams(gating="g", relatives="r", refits=0, n_examples=6)
@@ -66,7 +67,7 @@ def gating(
     identity = {"name": task.name, "content_hash": task.content_hash}
     arrays = {"g_minus": g_minus, "g_plus": g_plus, "g_zero": g_minus}
     params = {"split_seed": 0, "shots": None, **(fit or {})}
-    return Result("chg", 2, params, model.info, identity, tuple(range(len(needed))), arrays)
+    return made("chg", 2, params, model.info, identity, tuple(range(len(needed))), arrays)
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +240,7 @@ def test_a_method_that_finds_no_head_is_said_so() -> None:
     flat = {
         name: np.zeros((2, 4), np.float32) for name in ("left_out", "path", "slope", "importance", "direct")
     }
-    nothing = Result(
+    nothing = made(
         "relatives",
         1,
         {},

@@ -18,6 +18,7 @@ from headscope.analyses.agreement.stand_ins import summary
 from headscope.analyses.agreement.statistics import NUMBERS, correlations, statistics
 from headscope.analyses.base import Arrays, Result
 from headscope.gallery import shipped
+from services.results import made
 
 PARAMS = AgreementParams(gating="g")
 
@@ -169,7 +170,7 @@ def test_shipped_runs_of_mediation_and_rules_are_read_as_they_are() -> None:
 
     def compare(task: Mapping[str, Any], name: str, run: Result) -> Mapping[str, Seen]:
         gates = {"g_minus": even, "g_plus": even, "g_zero": even}
-        fit = Result("chg", 2, {}, run.model, task, (0,), gates)
+        fit = made("chg", 2, {}, run.model, task, (0,), gates)
         return compared({"gating": fit, name: run}, PARAMS, None)
 
     seen = compare(mediation.task or {}, "mediation", mediation)

@@ -16,6 +16,7 @@ from headscope.analyses.cchg.schema import CchgParams
 from headscope.analyses.export import export
 from headscope.errors import Invalid, NotFound, Refused
 from micro.two_tasks import FIRST_HEAD, IDLE, LOWER, SECOND_HEAD, UPPER, Asked, two_task_model
+from services.results import made
 
 CCHG = ContrastiveGating()
 PARAMS = CchgParams(
@@ -30,7 +31,7 @@ def plain_run() -> Result:
     minus = np.full((2, 1, 3), 0.02, np.float32)
     minus[:, 0, 0] = 0.98
     arrays = {"g_minus": minus, "g_plus": np.full_like(minus, 0.98), "g_zero": minus}
-    return Result("chg", 1, {}, two_task_model().info, {"name": "lower"}, (0, 1), arrays)
+    return made("chg", 1, {}, two_task_model().info, {"name": "lower"}, (0, 1), arrays)
 
 
 def inputs(**changes: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from headscope.analyses.comparisons.published import LLAMA
 from headscope.core.arrays import decode
 from headscope.core.gating import roles
 from headscope.errors import Invalid, NotFound
+from services.results import changed
 
 RUNS = compared(one_model=False)
 ONE_MODEL = compared(one_model=True)
@@ -39,7 +40,7 @@ def gates(minus: Any, plus: Any | None = None, **where: Any) -> Result:
     seeds, layers, heads = g_minus.shape
     made = on(result(layers, heads, heads, seeds), **where)
     g_plus = np.ones_like(g_minus) if plus is None else np.asarray(plus, np.float32)
-    return replace(made, arrays={**made.arrays, "g_minus": g_minus, "g_plus": g_plus})
+    return changed(made, arrays={**made.arrays, "g_minus": g_minus, "g_plus": g_plus})
 
 
 # -- what may be compared --------------------------------------------------------------------------

@@ -8,10 +8,11 @@ import pytest
 from headscope.analyses.base import Result
 from headscope.errors import Invalid
 from micro.model import random_model
+from services.results import made
 
 
 def _result(**arrays: np.ndarray) -> Result:
-    return Result(
+    return made(
         "chg", 1, {"seeds": 2}, random_model().info, {"name": "planted"}, (0, 1), arrays, {"n_train": 3}
     )
 

@@ -20,6 +20,7 @@ from headscope.core.gating.roles import SCORE_NAMES
 from headscope.errors import Cancelled, Invalid
 from micro.model import MicroModel
 from micro.planted import HARMFUL, NEEDED, REDUNDANT, USELESS, PlantedTask, planted_model
+from services.results import changed, made
 
 ABLATION = SequentialAblation()
 TASK = PlantedTask()
@@ -41,7 +42,7 @@ def gating(seeds: int = 3, failed: tuple[int, ...] = ()) -> Result:
     task = {"name": TASK.name, "content_hash": TASK.content_hash}
     arrays = {"g_minus": g_minus, "g_plus": g_plus, "g_zero": g_minus}
     params = {"split_seed": 0, "shots": None}
-    return Result("chg", 1, params, planted_model().info, task, tuple(range(5, 5 + seeds)), arrays)
+    return made("chg", 1, params, planted_model().info, task, tuple(range(5, 5 + seeds)), arrays)
 
 
 def run(
@@ -129,7 +130,7 @@ def test_the_planted_roles_move_the_curves_as_they_must(whole: Result) -> None:
 def test_where_no_head_has_a_role_no_rank_is_told() -> None:
     earlier = gating(1)
     open_all = {**earlier.arrays, "g_plus": np.ones_like(earlier.arrays["g_plus"])}
-    result, _ = run(FEW, replace(earlier, arrays=open_all))
+    result, _ = run(FEW, changed(earlier, arrays=open_all))
     assert ABLATION.headline(result)["harmful_closed_first"] == "no head is harmful"
     assert "no head is harmful" in figures.build(result, "curves")["layout"]["meta"]["reading"]
 

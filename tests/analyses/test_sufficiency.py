@@ -23,6 +23,7 @@ from headscope.core.gating.evaluation import evaluate
 from headscope.core.gating.removal import counts, random_order
 from headscope.errors import Invalid
 from micro.planted import HARMFUL, NEEDED, REDUNDANT, PlantedTask, planted_model
+from services.results import changed, made
 
 SUFFICIENCY = Sufficiency()
 TASK = PlantedTask()
@@ -36,7 +37,7 @@ def gating(needed: Mapping[tuple[int, int], float] | None = None, seeds: int = 2
     for (layer, head), value in scores.items():
         g_minus[:, layer, head] = value
     arrays = {"g_minus": g_minus, "g_plus": np.ones_like(g_minus), "g_zero": g_minus}
-    return Result(
+    return made(
         "chg",
         1,
         {"split_seed": 0, "shots": None},
@@ -108,7 +109,7 @@ def test_the_order_is_the_mean_over_seeds_that_have_a_fit() -> None:
     arrays = {name: array.copy() for name, array in earlier.arrays.items()}
     for array in arrays.values():
         array[1] = np.nan
-    np.testing.assert_allclose(facilitation(replace(earlier, arrays=arrays)), facilitation(earlier))
+    np.testing.assert_allclose(facilitation(changed(earlier, arrays=arrays)), facilitation(earlier))
     result, _ = run()
     assert result.arrays["order"][:4].tolist() == [[0, 0], [1, 0], [0, 2], [1, 1]]
 
@@ -152,7 +153,7 @@ def test_runs_of_other_kinds_are_refused() -> None:
         "run-missing": {},
         "not-gating": {"run": replace(gating(), analysis="induction")},
         "other-task": {"run": replace(gating(), task={"name": "else", "content_hash": "0"})},
-        "nothing-fitted": {"run": replace(gating(), arrays=failed)},
+        "nothing-fitted": {"run": changed(gating(), arrays=failed)},
     }
     for code, inputs in wrong.items():
         with pytest.raises(Invalid) as refused:

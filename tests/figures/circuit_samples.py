@@ -9,6 +9,7 @@ import numpy as np
 
 from figures.results import model
 from headscope.analyses.base import Result
+from services.results import made
 
 FOLDED = {"weight_processing": "folded", "dtype": "float32"}
 MODEL = replace(model(2, 4, 2), weight_processing="folded")
@@ -16,7 +17,7 @@ MODEL = replace(model(2, 4, 2), weight_processing="folded")
 
 def sample(analysis: str, arrays: dict[str, Any], seeds: int = 0, **values: Any) -> Result:
     """A result of the tiny model."""
-    return Result(
+    return made(
         analysis=analysis,
         schema_version=1,
         params=FOLDED,

@@ -9,6 +9,7 @@ import numpy as np
 from figures.results import model
 from headscope.analyses.base import Result
 from headscope.analyses.cchg.schema import CchgParams
+from services.results import made
 
 
 def cchg(seeds: int = 2, updates: int = 5) -> Result:
@@ -50,7 +51,7 @@ def cchg(seeds: int = 2, updates: int = 5) -> Result:
         ("past-instruction", "forget", True),
     )
     sets = (["plural"], ["plural-instruction"])
-    return Result(
+    return made(
         analysis="cchg",
         schema_version=1,
         params=params.model_dump(mode="json"),
@@ -95,7 +96,7 @@ def evaluation() -> Result:
         "verdict": "can",
     }
     told = {"id": "0" * 20, "name": "no copying", "origin": "by hand"}
-    return Result(
+    return made(
         analysis="evaluation",
         schema_version=1,
         params={"gates": "0" * 20, "tasks": ["plural", "past"]},

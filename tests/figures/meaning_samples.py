@@ -12,9 +12,11 @@ import numpy as np
 
 from figures.results import model
 from headscope.analyses import ANALYSES
-from headscope.analyses.base import Context, Input, Result
+from headscope.analyses.base import Result, Spec
+from headscope.analyses.in_place import compute
 from headscope.analyses.meaning.schema import MeaningParams
 from micro.model import random_model
+from services.results import made
 
 INFO = model(2, 4, 2)
 
@@ -33,15 +35,13 @@ def result(**params: Any) -> Result:
 def of(given: dict[str, Input], **params: Any) -> Result:
     """Meaning of these runs."""
     asked = MeaningParams(**{**dict.fromkeys(given, "abc"), **params})
-    (piece,) = ANALYSES["meaning"].plan(asked, INFO, given)  # type: ignore[call-arg]
-    arrays = ANALYSES["meaning"].compute(piece, asked, Context(random_model(), None, inputs=given))
-    return ANALYSES["meaning"].assemble(asked, INFO, None, {piece.key: arrays})
+    return compute(ANALYSES["meaning"], Spec(asked, INFO, None, given), random_model())
 
 
 def run(analysis: str, params: dict[str, Any], arrays: dict[str, Any], **values: Any) -> Result:
     task = values.pop("task", None)
     typed = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
-    return Result(analysis, 1, params, INFO, task, (0, 1), typed, values)
+    return made(analysis, 1, params, INFO, task, (0, 1), typed, values)
 
 
 def at(value: float, *heads: tuple[int, int], otherwise: float = 0.05) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 
 from figures.results import model
 from headscope.analyses.base import Result
+from services.results import made
 
 
 def function_vectors() -> Result:
@@ -28,7 +29,7 @@ def function_vectors() -> Result:
         "p_shuffled": np.array([0.31, 0.12]),
         "right_shuffled": np.array([0.4, 0.25]),
     }
-    return Result(
+    return made(
         analysis="mediation-function-vectors",
         schema_version=1,
         params={"tasks": ["antonym"], "shots": 5, "clean": 20, "prompts": 5, "sds": 3.0, "seed": 0},
@@ -67,7 +68,7 @@ def abstract_rules() -> Result:
             **{f"{name}_{kind}": p.astype(np.float32) for kind in ("p", "p_max", "p_holm")},
             f"{name}_significant": (mean > 3).astype(np.uint8),
         }
-    return Result(
+    return made(
         analysis="mediation-abstract-rules",
         schema_version=1,
         params={"shots": 5, "pairs": 9, "candidates": 60, "correction": "max", "alpha": 0.05},

@@ -14,6 +14,7 @@ from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.agreement.statistics import correlations, statistics
 from headscope.analyses.base import Result
 from headscope.analyses.relatives.schema import MEASURES
+from services.results import made
 
 TASK = {"name": "pairs", "title": "Pairs", "content_hash": "pairs"}
 
@@ -27,7 +28,7 @@ def relatives() -> Result:
         values[1, 0], values[0, 3] = (0.01, 0.0) if measure.name == "slope" else (3.0, -0.5)
         arrays[measure.name] = np.abs(values) if measure.name == "importance" else values
         arrays[f"{measure.name}_se"] = draw.uniform(0.001, 0.01, (2, 4))
-    return Result(
+    return made(
         analysis="relatives",
         schema_version=1,
         params={"n_examples": 16, "points": 8},
@@ -80,7 +81,7 @@ def agreement() -> Result:
         }
         for (layer, head), strength in found[:2]
     ]
-    return Result(
+    return made(
         analysis="agreement",
         schema_version=1,
         params=AgreementParams(gating="0" * 20, most=2).model_dump(mode="json"),
@@ -107,7 +108,7 @@ def probe() -> Result:
     significant = np.zeros((2, 4), np.uint8)
     significant[1, 2] = 1
     arrays = {"accuracy": accuracy, "control": control, "selectivity": accuracy - control.mean(axis=0)}
-    return Result(
+    return made(
         analysis="probe",
         schema_version=1,
         params={"n_train": 60, "n_test": 40, "controls": 2},

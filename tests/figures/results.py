@@ -9,6 +9,7 @@ import numpy as np
 
 from headscope.analyses.base import Result
 from headscope.core.model.info import ModelInfo
+from services.results import changed, made
 
 
 def model(layers: int, heads: int, kv_heads: int) -> ModelInfo:
@@ -53,7 +54,7 @@ def result(
     }
     hard = np.clip(accuracy[2:] - 0.05 + draw.normal(0, 0.02, (2, seeds)), 0.01, 1)
     arrays |= {"rounded_log_probability": np.log(hard), "rounded_accuracy": hard}
-    return Result(
+    return made(
         analysis="chg",
         schema_version=2,
         params={"seeds": seeds, "steps": steps},
@@ -92,7 +93,7 @@ def without_fit(whole: Result, seed: int) -> Result:
             array[:, seed] = np.nan
         else:
             array[seed] = np.nan
-    return Result(**{**vars(whole), "arrays": arrays})
+    return changed(whole, arrays=arrays)
 
 
 def _sigmoid(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -13,6 +13,7 @@ from headscope.analyses.base import Result
 from headscope.analyses.battery.tally import Tally
 from headscope.analyses.sequential_ablation.summary import values
 from headscope.core.patterns.scores import SCORES
+from services.results import made
 
 
 def induction(seeds: int = 3, length: int = 6) -> Result:
@@ -35,7 +36,7 @@ def induction(seeds: int = 3, length: int = 6) -> Result:
         "rise_frozen": draw.uniform(-0.1, 1, (seeds, 2)),
     }
     typed = {name: array.astype(np.float32) for name, array in arrays.items()}
-    return Result(
+    return made(
         analysis="induction",
         schema_version=1,
         params={"seeds": seeds, "length": length, "copies": 2, "ablate": 2, "gates": None},
@@ -63,7 +64,7 @@ def battery(prompts: int = 6) -> Result:
     losses["loss_repeat"][0] = np.nan
     for loss in losses.values():
         loss[-1] = np.nan
-    return Result(
+    return made(
         analysis="battery",
         schema_version=1,
         params={"prompts": "0" * 20, "too_long": "skip", "gates": None},
@@ -106,7 +107,7 @@ def sufficiency() -> Result:
         f"random_{name}": array
         for name, array in {"kept": random, "log_probability": 3 * random - 3.1, "accuracy": random}.items()
     }
-    return Result(
+    return made(
         analysis="sufficiency",
         schema_version=1,
         params={"run": "0" * 20, "keep": 0.95, "points": 4, "orders": 2},
@@ -159,7 +160,7 @@ def sequential_ablation(seeds: int = 2) -> Result:
         "random_order": np.argsort(draw.uniform(size=(4, 8))).astype(np.uint16),
         "random_seed": (np.arange(4) % seeds).astype(np.uint16),
     }
-    return Result(
+    return made(
         analysis="sequential-ablation",
         schema_version=1,
         params={"gating": "0" * 20, "points": 24, "orders": 4, "n_test": 64},

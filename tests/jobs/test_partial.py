@@ -17,6 +17,7 @@ from headscope.jobs.partial import keep
 from headscope.store import attempts, references, runs
 from jobs import tiny
 from jobs.conftest import Bench
+from services.results import made
 
 
 class Divided(tiny.Tiny):
@@ -35,9 +36,7 @@ class Divided(tiny.Tiny):
         if params.fault == "unjoined":
             raise ZeroDivisionError("a fault of ours")
         gates = np.stack([pieces[key]["g"] for key in sorted(pieces)])
-        return Result(
-            "tiny", 1, params.model_dump(), model, None, tuple(range(len(gates))), {"g_plus": gates}
-        )
+        return made("tiny", 1, params.model_dump(), model, None, tuple(range(len(gates))), {"g_plus": gates})
 
 
 ANALYSES: Mapping[str, Any] = {"tiny": Divided()}

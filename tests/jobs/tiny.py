@@ -7,12 +7,25 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Estimate, Params, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Analysis,
+    Context,
+    Estimate,
+    Kept,
+    Params,
+    Piece,
+    Pieces,
+    Progress,
+    Result,
+    Spec,
+)
 from headscope.analyses.request import Request
 from headscope.core.model.info import ModelInfo
 from headscope.errors import Refused
@@ -33,60 +46,65 @@ class TinyParams(Params):
     gib: float = 0.0
 
 
-class Tiny:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TinyResult(Result):
+    NAME: ClassVar[str] = "tiny"
+    VERSION: ClassVar[int] = 1
+
+    g_plus: np.ndarray[Any, Any]
+
+
+def estimate(
+    spec: Spec[TinyParams], *, tokenizer: object = None, throughput: float | None = None
+) -> Estimate:
+    return Estimate(spec.params.pieces * spec.params.seconds, int(spec.params.gib * 2**30), "told")
+
+
+def plan(spec: Spec[TinyParams]) -> Sequence[Piece]:
+    keys = [f"p{k}" for k in range(spec.params.pieces)]
+    needs = [(), *((key,) for key in keys)]
+    return [
+        Piece(key, f"piece {key[1:]}", partial(compute, spec.params, key, before), before)
+        for key, before in zip(keys, needs, strict=False)
+    ]
+
+
+def compute(params: TinyParams, key: str, needs: tuple[str, ...], context: Context) -> Kept:
     """Piece k answers k; each piece begun is a line in the journal."""
+    with Path(params.journal).open("a") as journal:
+        journal.write(f"{key} {os.getpid()}\n")
+    if params.fault == "expected":
+        raise Refused("No room.", "Make some.", code="no-room")
+    if params.fault:
+        raise ZeroDivisionError("a fault of ours")
+    before = context.pieces[needs[0]]["g"] if needs else np.zeros(1, "f4")
+    start = time.monotonic()
+    while (spent := time.monotonic() - start) < params.seconds:
+        context.checkpoint()
+        step, steps = int(spent * 100), int(params.seconds * 100)
+        context.report(Progress("fit", "seed 0", step, steps, 1.0, spent / params.seconds))
+        time.sleep(0.02)
+    return {"g": before + 1}
 
-    name: ClassVar[str] = "tiny"
-    title: ClassVar[str] = "Tiny"
-    summary: ClassVar[str] = ""
-    version: ClassVar[int] = 1
-    needs_task: ClassVar[bool] = False
-    attention: ClassVar[str] = "sdpa"
-    references: ClassVar[Mapping[str, Reference]] = {}
-    params: type[TinyParams] = TinyParams
-    presets: Mapping[str, Mapping[str, Any]] = {}
 
-    def seeds(self, params: TinyParams) -> Sequence[int]:
-        return (0,)
+def assemble(spec: Spec[TinyParams], pieces: Pieces) -> TinyResult:
+    gates = np.stack([pieces[f"p{k}"]["g"] for k in range(spec.params.pieces)])
+    return TinyResult(**TinyResult.header(spec, seeds=(0,)), g_plus=gates)
 
-    def estimate(
-        self,
-        params: TinyParams,
-        model: ModelInfo,
-        task: object,
-        *,
-        tokenizer: object = None,
-        inputs: object = None,
-    ) -> Estimate:
-        return Estimate(params.pieces * params.seconds, int(params.gib * 2**30), "told")
 
-    def plan(self, params: TinyParams, model: ModelInfo) -> Sequence[Piece]:
-        return [Piece(f"p{k}", f"piece {k}", (f"p{k - 1}",) if k else ()) for k in range(params.pieces)]
-
-    def compute(self, piece: Piece, params: TinyParams, context: Context) -> Arrays:
-        with Path(params.journal).open("a") as journal:
-            journal.write(f"{piece.key} {os.getpid()}\n")
-        if params.fault == "expected":
-            raise Refused("No room.", "Make some.", code="no-room")
-        if params.fault:
-            raise ZeroDivisionError("a fault of ours")
-        before = context.pieces[piece.needs[0]]["g"] if piece.needs else np.zeros(1, "f4")
-        start = time.monotonic()
-        while (spent := time.monotonic() - start) < params.seconds:
-            context.checkpoint()
-            context.report(
-                Progress(
-                    "fit", "seed 0", int(spent * 100), int(params.seconds * 100), 1.0, spent / params.seconds
-                )
-            )
-            time.sleep(0.02)
-        return {"g": before + 1}
-
-    def assemble(
-        self, params: TinyParams, model: ModelInfo, task: object, pieces: Mapping[str, Arrays]
-    ) -> Result:
-        gates = np.stack([pieces[f"p{k}"]["g"] for k in range(params.pieces)])
-        return Result("tiny", 1, params.model_dump(), model, None, (0,), {"g_plus": gates})
+TINY = Analysis(
+    title="Tiny",
+    summary="",
+    params=TinyParams,
+    result=TinyResult,
+    estimate=estimate,
+    plan=plan,
+    assemble=assemble,
+    figures=(),
+    headline=lambda result, threshold=0.5: {},
+    quantities={},
+    seeds=lambda _: (0,),
+)
 
 
 class NoWeights:
@@ -128,7 +146,7 @@ def request(run_id: str, **params: Any) -> Request:
     )  # fmt: skip
 
 
-ANALYSES: Mapping[str, Any] = {"tiny": Tiny()}
+ANALYSES: Mapping[str, Any] = {"tiny": TINY}
 
 
 def main() -> None:

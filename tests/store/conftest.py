@@ -12,6 +12,7 @@ from headscope.core.model.info import ModelInfo
 from headscope.settings import Settings
 from headscope.store import migrate
 from headscope.store.session import Store, open_store
+from services.results import made
 
 MODEL = ModelInfo(
     name="tiny", revision="r1", architecture="Tiny", n_layers=2, n_heads=3, n_kv_heads=3, d_model=8, d_head=4,
@@ -42,7 +43,7 @@ def request_for() -> Callable[..., Request]:
 
 
 def result_with(gates: np.ndarray[Any, Any]) -> Result:
-    return Result(
+    return made(
         analysis="chg", schema_version=1, params={"seeds": 2}, model=MODEL, task={"name": "induction"},
         seeds=(0, 1), arrays={"g_plus": gates, "loss": np.zeros(3, "f4")}, values={"n_test": 4},
     )  # fmt: skip

@@ -137,7 +137,7 @@ def test_a_retry_takes_over_the_finished_pieces(store: Store, request_for: Make)
         again = runs.create_or_get(session, request, queue="cpu")
         assert (again.new, again.attempt) == (True, 2)
         assert attempts.pieces(session, request.id, 2) == {"zero": name}
-        np.testing.assert_array_equal(artifacts.get_arrays(session, name)["g"], GATES)
+        np.testing.assert_array_equal(artifacts.get_piece(session, name)["g"], GATES)
 
 
 def test_pieces_go_when_the_run_is_done_and_everything_when_it_is_deleted(

@@ -99,10 +99,10 @@ def test_arrays_survive_with_nan_and_without_pickle(store: Store) -> None:
         "transposed": np.arange(6, dtype="f4").reshape(2, 3).T,
     }
     with store.session() as session:
-        name = artifacts.put_arrays(session, arrays)
-        assert artifacts.put_arrays(session, arrays) == name
+        name = artifacts.put_piece(session, arrays)
+        assert artifacts.put_piece(session, arrays) == name
     with store.session() as session:
-        kept = artifacts.get_arrays(session, name)
+        kept = artifacts.get_piece(session, name)
     for key, array in arrays.items():
         np.testing.assert_array_equal(kept[key], array)
         assert kept[key].dtype == array.dtype
@@ -200,7 +200,7 @@ def test_a_full_disk_says_so_and_loses_nothing(tmp_path: Path, request_for: Make
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
     noise = np.random.default_rng(0).random(100_000)
     with pytest.raises(Unavailable) as error, store.session() as session:
-        artifacts.put_arrays(session, {"noise": noise})
+        artifacts.put_piece(session, {"noise": noise})
     assert error.value.code == "disk-full"
     with store.session() as session:
         assert runs.get(session, request_for().id).status == "queued"

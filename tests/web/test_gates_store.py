@@ -18,6 +18,7 @@ from headscope.core.arrays import decode, encode
 from headscope.core.gating.roles import finished
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
+from services.results import changed
 from web.conftest import Rows
 
 GATES = "/api/v1/gates"
@@ -143,7 +144,7 @@ def test_a_run_gives_its_gates(client: TestClient, rows: Rows) -> None:
 def test_a_run_gives_the_heads_that_a_sufficiency_run_of_it_found(client: TestClient, rows: Rows) -> None:
     run_id, found = rows.done("a"), sufficiency()
     for number, (of, fewest) in enumerate((("b", 3), (run_id, None))):
-        outcome = replace(found, values={**found.values, "fewest": fewest})
+        outcome = changed(found, values={**found.values, "fewest": fewest})
         rows.done(f"s{number}", outcome, analysis="sufficiency", params={"run": of})
     assert "sufficient" not in given(client, run_id)
     rows.done("s2", found, analysis="sufficiency", params={"run": run_id})
@@ -155,7 +156,7 @@ def test_a_sufficiency_run_gives_its_heads_to_keep(client: TestClient, rows: Row
     rows.done("s", found, analysis="sufficiency", params={"run": "a"})
     assert list(given(client, "s")) == ["sufficient"]
     np.testing.assert_array_equal(given(client, "s")["sufficient"], found.arrays["subset"])
-    rows.done("t", replace(found, values={**found.values, "fewest": None}), analysis="sufficiency")
+    rows.done("t", changed(found, values={**found.values, "fewest": None}), analysis="sufficiency")
     none = client.get("/api/v1/runs/t/gates")
     assert (none.status_code, none.json()["code"]) == (409, "no-gates")
     assert "no better than with all heads closed" in none.json()["detail"]

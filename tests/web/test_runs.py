@@ -10,7 +10,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from figures.results import result as made_result
-from headscope.analyses.base import Result
 from headscope.analyses.request import Request, resolve
 from headscope.cli.run import parameters
 from headscope.models.catalogue import Catalogue
@@ -18,6 +17,7 @@ from headscope.settings import Settings
 from headscope.store import runs, workers
 from headscope.store.session import Store
 from headscope.tasks.catalogue import TaskCatalogue
+from services.results import changed
 from web.conftest import FINISHED_AT, HEADLINE
 
 ASKED: dict[str, Any] = {
@@ -41,7 +41,7 @@ def asked(settings: Settings) -> Request:
 def compute(store: Store, request: Request) -> None:
     """Put a result into the store as if the request had been computed."""
     made = made_result(seeds=2)
-    outcome = Result(**{**vars(made), "model": request.model, "params": request.params})
+    outcome = changed(made, model=request.model, params=request.params)
     with store.session() as session:
         runs.add_finished(
             session,

@@ -4,43 +4,61 @@ from __future__ import annotations
 
 from typing import Any
 
+from headscope.analyses.agreement import figures as agreement
 from headscope.analyses.agreement.compute import Agreement
 from headscope.analyses.base import Analysis
+from headscope.analyses.battery import figures as battery
 from headscope.analyses.battery.compute import Battery
+from headscope.analyses.cchg import figures as cchg
 from headscope.analyses.cchg.compute import ContrastiveGating
+from headscope.analyses.chg import figures as chg
 from headscope.analyses.chg.compute import CausalHeadGating
-from headscope.analyses.composition.compute import Composition
+from headscope.analyses.composition import COMPOSITION
+from headscope.analyses.eigen import figures as eigen
 from headscope.analyses.eigen.compute import Eigen
+from headscope.analyses.evaluation import figures as evaluation
 from headscope.analyses.evaluation.compute import Evaluation
+from headscope.analyses.induction import figures as induction
 from headscope.analyses.induction.compute import Induction
+from headscope.analyses.legacy import adapted
+from headscope.analyses.meaning import figures as meaning
 from headscope.analyses.meaning.compute import Meaning
+from headscope.analyses.mediation_abstract_rules import figures as mediation_abstract_rules
 from headscope.analyses.mediation_abstract_rules.compute import AbstractRules
+from headscope.analyses.mediation_function_vectors import figures as mediation_function_vectors
 from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
+from headscope.analyses.paths import figures as paths
 from headscope.analyses.paths.compute import Paths
+from headscope.analyses.probe import figures as probe
 from headscope.analyses.probe.compute import Probe
+from headscope.analyses.relatives import figures as relatives
 from headscope.analyses.relatives.compute import Relatives
+from headscope.analyses.residual import figures as residual
 from headscope.analyses.residual.compute import Residual
+from headscope.analyses.sequential_ablation import figures as sequential_ablation
 from headscope.analyses.sequential_ablation.compute import SequentialAblation
+from headscope.analyses.skip_trigrams import figures as skip_trigrams
 from headscope.analyses.skip_trigrams.compute import SkipTrigrams
+from headscope.analyses.sufficiency import figures as sufficiency
 from headscope.analyses.sufficiency.compute import Sufficiency
 
-ANALYSES: dict[str, Analysis[Any]] = {
-    "chg": CausalHeadGating(),
-    "cchg": ContrastiveGating(),
-    "evaluation": Evaluation(),
-    "induction": Induction(),
-    "battery": Battery(),
-    "sufficiency": Sufficiency(),
-    "sequential-ablation": SequentialAblation(),
-    "relatives": Relatives(),
-    "probe": Probe(),
-    "agreement": Agreement(),
-    "mediation-function-vectors": FunctionVectors(),
-    "mediation-abstract-rules": AbstractRules(),
-    "eigen": Eigen(),
-    "composition": Composition(),
-    "skip-trigrams": SkipTrigrams(),
-    "paths": Paths(),
-    "residual": Residual(),
-    "meaning": Meaning(),
+ANALYSES: dict[str, Analysis[Any, Any]] = {
+    "chg": adapted(CausalHeadGating(), chg, whole="roles"),
+    "cchg": adapted(ContrastiveGating(), cchg),
+    "evaluation": adapted(Evaluation(), evaluation),
+    "induction": adapted(Induction(), induction, whole="heads"),
+    "battery": adapted(Battery(), battery, whole="heads"),
+    "sufficiency": adapted(Sufficiency(), sufficiency),
+    "sequential-ablation": adapted(SequentialAblation(), sequential_ablation),
+    "relatives": adapted(Relatives(), relatives),
+    "probe": adapted(Probe(), probe),
+    "agreement": adapted(Agreement(), agreement, whole="facilitation"),
+    "mediation-function-vectors": adapted(FunctionVectors(), mediation_function_vectors),
+    "mediation-abstract-rules": adapted(AbstractRules(), mediation_abstract_rules),
+    "eigen": adapted(Eigen(), eigen, about_one_head=("spectra",)),
+    "composition": COMPOSITION,
+    "skip-trigrams": adapted(SkipTrigrams(), skip_trigrams, about_one_head=("trigrams", "crossed")),
+    "paths": adapted(Paths(), paths),
+    "residual": adapted(Residual(), residual),
+    "meaning": adapted(Meaning(), meaning),
 }

@@ -1,43 +1,48 @@
-"""What an analysis is: parameters, a plan of pieces, a computation, a result.
+"""What an analysis is: one value that says what it asks for, how it is cut into pieces, what comes out.
 
-1. ``plan`` cuts the work into pieces, each worth keeping and cheap to lose (seconds to a minute).
-2. The engine computes the pieces in order, keeps each one's arrays, and after a crash goes on at
+1. ``plan`` cuts the work into pieces, each worth keeping and cheap to lose (seconds to a minute). A piece
+   carries its own function.
+2. The engine computes the pieces in order, keeps what each answers by its key, and after a crash goes on at
    the first piece that isn't there.
-3. ``assemble`` joins the pieces' arrays into the result that is stored, shown and exported.
+3. ``assemble`` joins what was kept into the result that is stored, shown and exported.
 
-A parameter may name something: an earlier run, prompts, gates, tasks beside the run's own. ``references``
-says which and what; the engine looks it up and hands it over in ``Context.inputs``.
+``Spec`` is all that the three are told: parameters, model, task, and what parameters refer to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
-from numpy.typing import NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, ConfigDict
 
-from headscope.core.arrays import decode, encode
-from headscope.core.gating.gate_vector import GateVector
+from headscope.analyses.columns import Table
+from headscope.analyses.offered_gates import AskedGates, GatePreset
+from headscope.analyses.references import Input, Reference, TaskNames, references
+from headscope.analyses.result import Arrays, Result
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
-from headscope.errors import Invalid
-from headscope.tasks.prompts import PromptSet
+from headscope.errors import NotFound
+from headscope.figures.theme import Drawing
+from headscope.figures.view import View
 from headscope.tasks.task import Task
 
-runtime_checkable(Task)  # Shapes and types are checked while tests run, this protocol's too.
+__all__ = [
+    "Analysis", "Arrays", "Context", "Estimate", "Figure", "Input", "Kept", "Params", "Piece", "Pieces",
+    "Progress", "Quantity", "Reference", "Result", "Spec", "TaskNames",
+]  # fmt: skip
 
-Arrays = Mapping[str, NDArray[Any]]
+Kept = Mapping[str, Any]
+"""What a piece answers, by name: arrays, and plain JSON values."""
 
-Reference = Literal["run", "prompts", "gates", "task", "tasks"]
-"""What a parameter names: by its id a finished run of the same model, kept prompts or kept gates of that
-model; by its name a task, or several. What tasks contain is part of a run's identity, as its own task is.
-"""
+Pieces = Mapping[str, Kept]
+"""What pieces have answered, by their keys."""
 
-TaskNames = Annotated[tuple[str, ...], BeforeValidator(lambda given: _names(given))]
-"""Names of tasks, given as a list or as one text with commas between."""
+Unit = Literal["", "nats", "logits", "share", "head", "pair", "path", "count"]
+"""Of a headline's value: a share is of 1; a head, pair or path is named; "" for a score or words."""
 
 
 class Params(BaseModel):
@@ -47,18 +52,28 @@ class Params(BaseModel):
 
 
 P = TypeVar("P", bound=Params)
+P_co = TypeVar("P_co", bound=Params, covariant=True)
+P_contra = TypeVar("P_contra", bound=Params, contravariant=True)
+R = TypeVar("R", bound=Result)
+R_contra = TypeVar("R_contra", bound=Result, contravariant=True)
+In = TypeVar("In")
 
 
-@dataclass(frozen=True)
-class Piece:
-    """One unit of durable work. ``needs`` are keys of earlier pieces whose arrays it reads; ``weight`` is its
-    share of the run's work, in any unit, for progress and the time left.
-    """
+@dataclass(frozen=True, eq=False)
+class Spec(Generic[P_co]):
+    """All that decides a run's plan and its result. ``inputs`` holds, by parameter, what references name."""
 
-    key: str
-    label: str
-    needs: tuple[str, ...] = ()
-    weight: float = 1.0
+    params: P_co
+    model: ModelInfo
+    task: Task | None = None
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+
+    def input(self, param: str, kind: type[In]) -> In | None:
+        """What a parameter refers to; None where it has no value. Needed ones are checked before: see
+        ``references.check_needed``.
+        """
+        found = self.inputs.get(param)
+        return found if isinstance(found, kind) else None
 
 
 @dataclass(frozen=True)
@@ -87,163 +102,140 @@ class Estimate:
 class Context:
     """What a piece is computed with.
 
-    ``checkpoint`` is called between micro-batches of at most 0.5 s: it raises ``Cancelled`` when the
-    owner asked for it, and lets waiting interactive requests go first. ``report`` takes progress
-    within this piece (``fraction`` is of the piece; the engine scales it to the run). ``inputs`` holds, by
-    parameter, what the analysis' ``references`` name.
+    ``pieces`` has those that it ``needs``. ``checkpoint`` is called between micro-batches of at most 0.5 s:
+    it raises ``Cancelled`` when the owner asked for it, and lets waiting interactive requests go first.
+    ``report`` takes progress within this piece (``fraction`` is of the piece; the engine scales it to the
+    run).
     """
 
     model: HeadModel
-    task: Task | None
-    pieces: Mapping[str, Arrays] = field(default_factory=dict)
+    pieces: Pieces = field(default_factory=dict)
     checkpoint: Callable[[], None] = lambda: None
     report: Callable[[Progress], None] = lambda _: None
-    inputs: Mapping[str, Input] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One unit of durable work; the engine knows it by its ``key``.
+
+    ``needs`` are keys of earlier pieces whose answers ``compute`` reads; ``weight`` is its share of the run's
+    work, in any unit, for progress and the time left.
+    """
+
+    key: str
+    label: str
+    compute: Callable[[Context], Kept]
+    needs: tuple[str, ...] = ()
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)
-class Result:
-    """A finished computation: plain JSON values in ``values``, arrays in ``arrays``."""
+class Figure(Generic[R]):
+    """A picture of a result and its table twin, by the name that page, export, notebook and tests call.
 
-    analysis: str
-    schema_version: int
-    params: Mapping[str, Any]
-    model: ModelInfo
-    task: Mapping[str, Any] | None
-    seeds: Sequence[int]
-    arrays: Arrays
-    values: Mapping[str, Any] = field(default_factory=dict)
+    ``about_one_head``: it shows one head, says which in ``layout.meta.head``, and ``View.head`` picks it.
+    ``of_whole_run``: its table is the CSV of a whole run, which else is the first figure's.
+    """
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON: the fields by name, the arrays beside them as typed arrays (NaN survives)."""
-        taken = sorted(_FIELDS & set(self.arrays))
-        if taken:
-            raise Invalid(
-                f"Arrays can't be called {', '.join(taken)}.",
-                "Rename them: a result has fields of that name.",
-            )
-        return {
-            "analysis": self.analysis,
-            "schema_version": self.schema_version,
-            "params": dict(self.params),
-            "model": asdict(self.model),
-            "task": None if self.task is None else dict(self.task),
-            "seeds": list(self.seeds),
-            "values": dict(self.values),
-            **{name: encode(array) for name, array in self.arrays.items()},
-        }
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Result:
-        """The inverse of ``to_json``. ``Invalid`` where a field is missing or an array is malformed."""
-        missing = sorted(_FIELDS - set(content))
-        if missing:
-            raise Invalid(
-                f"The result lacks {', '.join(missing)}.",
-                "Export it again from the run it came from.",
-                code="malformed-result",
-            )
-        try:
-            model = ModelInfo(**content["model"])
-        except TypeError as error:
-            raise Invalid(
-                f"The result's model can't be read: {error}.",
-                "Export it again from the run it came from.",
-                code="malformed-result",
-            ) from error
-        return cls(
-            analysis=content["analysis"],
-            schema_version=content["schema_version"],
-            params=content["params"],
-            model=model,
-            task=content["task"],
-            seeds=tuple(content["seeds"]),
-            values=content["values"],
-            arrays={name: decode(value) for name, value in content.items() if name not in _FIELDS},
-        )
+    name: str
+    draw: Callable[[R, View], Drawing]
+    rows: Callable[[R, View], Table]
+    about_one_head: bool = False
+    of_whole_run: bool = False
 
 
-Input = Result | PromptSet | GateVector | Task | tuple[Task, ...]
-"""What a reference leads to; ``tasks`` to a tuple, in the order named."""
+@dataclass(frozen=True)
+class Quantity:
+    """What a number of the headline is, in words, and its unit."""
 
-_FIELDS = frozenset({"analysis", "schema_version", "params", "model", "task", "seeds", "values"})
+    label: str
+    unit: Unit = ""
 
 
 @runtime_checkable
-class Analysis(Protocol, Generic[P]):
+class Estimator(Protocol[P_contra]):
+    """Wall seconds and peak bytes, without loading torch.
+
+    A tokenizer lets it measure the task's examples (and raise ``Invalid`` where there are none of use);
+    ``throughput`` is the machine's FLOP/s in float32, where a worker knows it.
+    """
+
+    def __call__(
+        self, spec: Spec[P_contra], *, tokenizer: Tokenizer | None = None, throughput: float | None = None
+    ) -> Estimate:
+        """Estimate what a run of this spec takes."""
+        ...
+
+
+@runtime_checkable
+class Headline(Protocol[R_contra]):
+    """The few numbers for lists; shares of roles are at the ``threshold``."""
+
+    def __call__(self, result: R_contra, threshold: float = 0.5) -> Mapping[str, Any]:
+        """By names of ``Analysis.quantities``, in the order in which they are told."""
+        ...
+
+
+def _no_seeds(_: Any) -> Sequence[int]:
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Analysis(Generic[P, R]):
     """One folder under ``analyses``, one line in ``ANALYSES``."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    summary: ClassVar[str]
-    version: ClassVar[int]
-    needs_task: ClassVar[bool]
-    attention: ClassVar[str]
-    """The attention implementation it loads models with; ``eager`` where it reads patterns."""
-    references: ClassVar[Mapping[str, Reference]]
-    """Parameters that name something, and of what kind; empty where there are none.
-
-    One that can't be left out though its default is None says ``"needed": true`` in its JSON schema. An
-    analysis that has any is handed what they lead to: ``estimate`` and ``plan`` get a keyword ``inputs``
-    more (a mapping by parameter, as in ``Context``).
-    """
+    title: str
+    summary: str
     params: type[P]
-    presets: Mapping[str, Mapping[str, Any]]
+    result: type[R]
+    """Its class, which also has the analysis' name and version."""
+    estimate: Estimator[P]
+    plan: Callable[[Spec[P]], Sequence[Piece]]
+    """The pieces in the order they are computed; the same for the same request, on any machine."""
+    assemble: Callable[[Spec[P], Pieces], R]
+    """All pieces' answers joined into the result."""
+    figures: tuple[Figure[R], ...]
+    """In the order of its page."""
+    headline: Headline[R]
+    quantities: Mapping[str, Quantity]
+    """What the headline's numbers are, by name: each that any run of it may have."""
+    seeds: Callable[[P], Sequence[int]] = _no_seeds
+    """The seeds of a run, in the order of its arrays' first axis; none where nothing is drawn by chance."""
+    needs_task: bool = False
+    attention: Literal["sdpa", "eager"] = "sdpa"
+    """The attention implementation it loads models with; ``eager`` where it reads patterns."""
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    partial: Callable[[Spec[P], Pieces], R | None] | None = None
+    """A result of what is whole of a stopped run, which lists its own ``seeds`` and says in a note what is
+    missing; None where nothing is whole yet. Called with some of the plan's pieces, without a model.
+    """
+    gates: Callable[[R, AskedGates], Sequence[GatePreset]] | None = None
+    """What a run offers to the mixing board; raises ``Refused`` (no-gates), ``NotFound`` (unknown-seed)."""
 
-    def seeds(self, params: P) -> Sequence[int]:
-        """The seeds of a run, in the order of its arrays' first axis."""
-        ...
+    @property
+    def name(self) -> str:
+        """Its name in ``ANALYSES``."""
+        return self.result.NAME
 
-    def estimate(
-        self,
-        params: P,
-        model: ModelInfo,
-        task: Task | None,
-        *,
-        tokenizer: Tokenizer | None = None,
-        throughput: float | None = None,
-    ) -> Estimate:
-        """Wall seconds and peak bytes, without loading torch.
+    @property
+    def version(self) -> int:
+        """Goes up when the answer changes; part of every run's id."""
+        return self.result.VERSION
 
-        A tokenizer lets it measure the task's examples (and raise ``Invalid`` where there are none of use);
-        ``throughput`` is the machine's FLOP/s in float32, where a worker knows it.
-        """
-        ...
+    @cached_property
+    def references(self) -> Mapping[str, Reference]:
+        """Parameters that name something kept."""
+        return references(self.params)
 
-    def plan(self, params: P, model: ModelInfo) -> Sequence[Piece]:
-        """The pieces in the order they are computed; the same for the same request, on any machine."""
-        ...
+    @property
+    def whole(self) -> Figure[R]:
+        """The figure whose table is the CSV of a whole run."""
+        return next((figure for figure in self.figures if figure.of_whole_run), self.figures[0])
 
-    def compute(self, piece: Piece, params: P, context: Context) -> Arrays:
-        """One piece's arrays. ``context.pieces`` holds those that it ``needs``."""
-        ...
-
-    def assemble(
-        self, params: P, model: ModelInfo, task: Task | None, pieces: Mapping[str, Arrays]
-    ) -> Result:
-        """All pieces' arrays joined into the result."""
-        ...
-
-
-@runtime_checkable
-class Divisible(Protocol):
-    """An analysis that can also say what the finished pieces of a stopped run amount to."""
-
-    def partial(
-        self, params: Any, model: ModelInfo, task: Task | None, pieces: Mapping[str, Arrays]
-    ) -> Result | None:
-        """A result of what is whole, which lists its own ``seeds`` and says in a note what is missing; None
-        where nothing is whole yet. Called with some of the plan's pieces, without a model.
-        """
-        ...
-
-
-def handed(analysis: Analysis[Any], inputs: Mapping[str, Input]) -> dict[str, Any]:
-    """The keyword arguments by which ``estimate`` and ``plan`` get what the parameters refer to."""
-    return {"inputs": inputs} if analysis.references else {}
-
-
-def _names(given: object) -> object:
-    if isinstance(given, str):
-        return tuple(name.strip() for name in given.split(",") if name.strip())
-    return given
+    def figure(self, name: str) -> Figure[R]:
+        """One of its figures; ``NotFound`` (unknown-figure) lists those there are."""
+        for figure in self.figures:
+            if figure.name == name:
+                return figure
+        known = ", ".join(figure.name for figure in self.figures)
+        raise NotFound(f"There is no figure {name!r}.", f"Known: {known}.", code="unknown-figure")

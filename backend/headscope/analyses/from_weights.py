@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from headscope.analyses.base import Params, Reference, Result
+from headscope.analyses.base import Params, Result, Spec
+from headscope.analyses.legacy import Reference
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
 
@@ -63,9 +64,9 @@ def weights_of(model: HeadModel, params: WeightParams) -> Weights:
     return read_weights(model, params.weight_processing, getattr(torch, params.dtype))
 
 
-def processed(model: ModelInfo, params: WeightParams) -> ModelInfo:
+def processed(spec: Spec[WeightParams]) -> ModelInfo:
     """The model as results name it: with its weight processing, so that none are mixed."""
-    return replace(model, weight_processing=params.weight_processing)
+    return replace(spec.model, weight_processing=spec.params.weight_processing)
 
 
 def how(result: Result) -> str:

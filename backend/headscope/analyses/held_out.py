@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from headscope.analyses.base import Context, Estimate, Result
+from headscope.analyses.base import Estimate, Result
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
+from headscope.analyses.legacy import Context
 from headscope.core.model.cost import (
     CPU_BUDGET,
     ELEMENT_BYTES,

@@ -10,7 +10,7 @@ from headscope.core.model.cost import CPU_BUDGET, ELEMENT_BYTES, forward_flop
 from headscope.core.model.info import ModelInfo
 from headscope.figures import bars, head_grid
 from headscope.figures.marks import outlined
-from headscope.figures.theme import Figure
+from headscope.figures.theme import Drawing
 from headscope.figures.view import View
 
 RANKED = 20
@@ -53,7 +53,7 @@ def effect_map(
     view: View,
     name: str,
     group: int,
-) -> Figure:
+) -> Drawing:
     """A signed map of effects, the significant heads framed."""
     most = float(np.abs(values).max()) or 1.0
     figure = head_grid.signed(values, view.colours, name=name, most=most, group=group)
@@ -67,7 +67,7 @@ def ranked_bars(
     view: View,
     name: str,
     hover: str,
-) -> Figure:
+) -> Drawing:
     """The strongest heads, those that are significant in colour; whiskers are one ``spread``."""
     heads = strongest(values, RANKED)
     places = tuple(np.array(heads).T)

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Analysis, Params
+from headscope.analyses.references import TasksRef
 from headscope.core.model.info import ModelInfo
 from headscope.errors import HeadscopeError, Invalid, NotFound
 from headscope.tasks.catalogue import TaskCatalogue
@@ -48,7 +49,7 @@ class Request:
         return parsed
 
 
-def find(name: str) -> Analysis[Any]:
+def find(name: str) -> Analysis[Any, Any]:
     """The analysis of that name; ``NotFound`` (unknown-analysis) lists those there are."""
     try:
         return ANALYSES[name]
@@ -100,7 +101,7 @@ def resolve(
 
 
 def identity(
-    analysis: Analysis[Any],
+    analysis: Analysis[Any, Any],
     params: Mapping[str, Any],
     model: ModelInfo,
     task: Task | None,
@@ -126,20 +127,20 @@ def identity(
 
 
 def named_tasks(
-    analysis: Analysis[Any], params: Mapping[str, Any], catalogue: TaskCatalogue | None = None
+    analysis: Analysis[Any, Any], params: Mapping[str, Any], catalogue: TaskCatalogue | None = None
 ) -> dict[str, tuple[Task, ...]]:
     """The tasks that each parameter of kind ``task`` or ``tasks`` names; those without a value are left out.
 
     Raises ``NotFound`` (unknown-task) with the parameter's name.
     """
     found: dict[str, tuple[Task, ...]] = {}
-    for param, kind in analysis.references.items():
+    for param, reference in analysis.references.items():
         names = params.get(param) or ()
-        if kind not in ("task", "tasks") or not names:
+        if not isinstance(reference, TasksRef) or not names:
             continue
         known = catalogue or TaskCatalogue()
         try:
-            found[param] = tuple(known.get(name) for name in ([names] if kind == "task" else names))
+            found[param] = tuple(known.get(name) for name in ([names] if reference.kind == "task" else names))
         except HeadscopeError as error:
             raise type(error)(f"{param}: {error.message}", error.remedy, code=error.code) from error
     return found
@@ -159,7 +160,7 @@ def run_id(identity: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:20]
 
 
-def parse_params(analysis: Analysis[Any], preset: str | None, params: Mapping[str, Any]) -> Params:
+def parse_params(analysis: Analysis[Any, Any], preset: str | None, params: Mapping[str, Any]) -> Params:
     """The preset's values, then the caller's, checked against the schema."""
     if preset is not None and preset not in analysis.presets:
         raise Invalid(

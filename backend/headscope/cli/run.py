@@ -14,6 +14,7 @@ from headscope.cli import console
 from headscope.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from headscope.analyses.references import Reference
     from headscope.analyses.request import Request
     from headscope.models.catalogue import Catalogue
     from headscope.settings import Settings
@@ -78,12 +79,12 @@ def parameters(words: list[str], verbatim: Container[str] = ()) -> dict[str, Any
     return values
 
 
-def _parameter_of_prompts(analysis: str, references: Mapping[str, str]) -> str:
+def _parameter_of_prompts(analysis: str, references: Mapping[str, Reference]) -> str:
     """Which parameter holds the prompts' id; ``Invalid`` (no-prompts) for an analysis that reads none."""
     from headscope.errors import Invalid
 
-    for name, kind in references.items():
-        if kind == "prompts":
+    for name, reference in references.items():
+        if reference.kind == "prompts":
             return name
     raise Invalid(f"{analysis} reads no prompts.", "Leave --prompts out.", code="no-prompts")
 
@@ -98,21 +99,18 @@ def resolve(
     params: dict[str, Any],
 ) -> Request:
     """Validate what was asked for and name it; raises ``NotFound`` and ``Invalid``."""
-    from headscope.analyses.base import handed
-    from headscope.analyses.request import find, resolve
-    from headscope.store.references import look_up
-    from headscope.store.tasks import load_user_tasks
-    from headscope.tasks.catalogue import TaskCatalogue
+    from headscope.store import requests
 
-    chosen = find(analysis)
     with store.session() as session:
-        known = TaskCatalogue(load_user_tasks(session))
-        asked = known.get(task) if task else None
-        request = resolve(analysis, models.info(model), asked, preset, params, known)
-        inputs = look_up(session, chosen, request.params, request.model)
-    # What can't be computed is refused here, before there is a run: too long for the context, say.
-    handed_over = handed(chosen, inputs)
-    chosen.estimate(request.parsed, request.model, asked, tokenizer=models.tokenizer(model), **handed_over)
+        request, _ = requests.ask(
+            session,
+            analysis,
+            models.info(model),
+            models.tokenizer(model),
+            task=task,
+            preset=preset,
+            params=params,
+        )
     return request
 
 
@@ -156,18 +154,21 @@ def _kept(store: Store, run_id: str) -> str:
 
 
 def _write(store: Store, run_id: str, file: Path | None) -> None:
+    from headscope.analyses.headline import told
     from headscope.errors import Unavailable
     from headscope.store import runs
 
     with store.session() as session:
         found = runs.get(session, run_id)
-        headline, took = found.headline or {}, found.wall_seconds
+        took = found.wall_seconds
         result = runs.result_json(session, run_id)
     err = console.err_console()
     if took is not None:
         err.print(f"Computed in {took:.1f} s.")
-    for name, value in headline.items():
-        err.print(f"  {name.replace('_', ' ')}: {_number(value)}")
+    for each in told(found.analysis, found.headline):
+        err.print(
+            f"  {each.label}: {_number(each.value)}{f' {each.unit}' if each.unit in SPOKEN_UNITS else ''}"
+        )
     if file is None:
         err.print(f"`headscope serve` shows it at /runs/{run_id}; `headscope export {run_id}` writes it.")
         return
@@ -184,6 +185,9 @@ def _write(store: Store, run_id: str, file: Path | None) -> None:
             code="file-unwritable",
         ) from error
     err.print(f"Result in {file}.")
+
+
+SPOKEN_UNITS = frozenset({"nats", "logits"})
 
 
 def _number(value: Any) -> str:

@@ -15,7 +15,7 @@ from jaxtyping import UInt8
 
 from headscope.core.arrays import encode
 from headscope.figures import head_grid
-from headscope.figures.theme import CLEAR, Figure, Palette
+from headscope.figures.theme import CLEAR, Drawing, Palette
 
 _LEGEND = 22
 """Pixels of a row of the legend."""
@@ -44,7 +44,7 @@ def kinds(
     *,
     name: str,
     group: int = 1,
-) -> Figure:
+) -> Drawing:
     """A grid of kinds; a head that is of ``several`` shows its letter with a plus."""
     figure = head_grid.signed(codes.astype(np.float32), colours, name=name, group=group)
     steps = len(known)
@@ -71,7 +71,7 @@ def kinds(
 
 
 def _letters(
-    codes: Any, several: Any, known: Sequence[Kind], colours: Palette, figure: Figure
+    codes: Any, several: Any, known: Sequence[Kind], colours: Palette, figure: Drawing
 ) -> dict[str, Any]:
     """The letters in the cells; no trace that the pointer meets."""
     at = [(layer, head) for layer, head in np.ndindex(*codes.shape) if known[codes[layer, head]].letter]

@@ -45,7 +45,7 @@ from headscope.core.gating.roles import (
     NEEDED,
     UNDECIDED,
 )
-from headscope.figures.theme import CLEAR, Figure, Palette, magnitude_scale, role_scale, signed_scale
+from headscope.figures.theme import CLEAR, Drawing, Palette, magnitude_scale, role_scale, signed_scale
 from headscope.figures.view import Mode
 
 Array = NDArray[Any]
@@ -140,7 +140,7 @@ def roles(
     mode: Mode,
     colours: Palette,
     group: int = 1,
-) -> Figure:
+) -> Drawing:
     """The role grid. Undecided stripes are clear; the hairline round each cell shows where they are."""
     seeds, layers, heads = codes.shape
     grid = Grid(layers, heads, seeds, group)
@@ -164,7 +164,7 @@ def magnitudes(
     name: str,
     high: float = 1.0,
     group: int = 1,
-) -> Figure:
+) -> Drawing:
     """One number per head on the sequential scale from 0 to ``high``; a head without one (NaN) is empty."""
     layers, heads = values.shape
     grid = Grid(layers, heads, 1, group)
@@ -188,7 +188,7 @@ def signed(
     name: str,
     most: float = 1.0,
     group: int = 1,
-) -> Figure:
+) -> Drawing:
     """One number per head from -``most`` to ``most``, 0 in the panel's own colour; NaN is empty."""
     figure = magnitudes(values, colours, name=name, high=most, group=group)
     figure["data"][0] |= {"zmin": -most, "colorscale": signed_scale(colours)}
@@ -197,7 +197,7 @@ def signed(
     return figure
 
 
-def rounded(figure: Figure, width: int, height: int, colours: Palette) -> Figure:
+def rounded(figure: Drawing, width: int, height: int, colours: Palette) -> Drawing:
     """The grid with round corners, for a drawing of that size: a mask over the gaps, with hairlines."""
     meta, layout = figure["layout"]["meta"], figure["layout"]
     x_axis, y_axis, margin = layout["xaxis"], layout["yaxis"], layout["margin"]
@@ -236,7 +236,7 @@ def _gathered(codes: Array, mode: Mode) -> Array:
     return np.select(choices, [BOTH, NEEDED, HARMFUL, IRRELEVANT], default=UNDECIDED).astype(np.uint8)
 
 
-def _figure(grid: Grid, trace: dict[str, Any], colours: Palette) -> Figure:
+def _figure(grid: Grid, trace: dict[str, Any], colours: Palette) -> Drawing:
     heatmap = {
         "type": "heatmap",
         "x": encode(grid.x_edges().astype(np.float32)),

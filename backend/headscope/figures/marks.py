@@ -6,12 +6,12 @@ import numpy as np
 from jaxtyping import Bool
 
 from headscope.figures.head_grid import GAP_X, GAP_Y, Grid
-from headscope.figures.theme import Figure, Palette
+from headscope.figures.theme import Drawing, Palette
 
 
 def outlined(
-    figure: Figure, heads: Bool[np.ndarray, "layer head"], colours: Palette, group: int = 1
-) -> Figure:
+    figure: Drawing, heads: Bool[np.ndarray, "layer head"], colours: Palette, group: int = 1
+) -> Drawing:
     """A head grid with a frame round each of these heads; ``meta.outlined`` names them [layer, head]."""
     layers, count = heads.shape
     half_x, half_y = 0.5 - GAP_X / 2, 0.5 - GAP_Y / 2

@@ -13,7 +13,7 @@ from headscope.core.gating.roles import ROLE_NAMES
 from headscope.errors import Invalid
 
 ThemeName = Literal["light", "dark"]
-Figure = dict[str, Any]
+Drawing = dict[str, Any]
 
 FONT = "Inter, 'Inter Variable', system-ui, -apple-system, 'Segoe UI', sans-serif"
 CLEAR = "rgba(0,0,0,0)"
@@ -194,7 +194,7 @@ def template(colours: Palette) -> dict[str, Any]:
     return {"layout": layout, "data": data}
 
 
-def titled(figure: Figure, title: str, reading: str, **more: Any) -> Figure:
+def titled(figure: Drawing, title: str, reading: str, **more: Any) -> Drawing:
     """The figure with its title, a sentence that says how to read it, and what else a page needs to know."""
     layout = figure["layout"]
     meta = {**layout.get("meta", {}), "title": title, "reading": reading, **more}

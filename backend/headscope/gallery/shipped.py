@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from headscope.analyses import stored
 from headscope.analyses.base import Result
 from headscope.analyses.request import Request
 from headscope.core.model.info import ModelInfo
@@ -72,7 +73,7 @@ def read(path: Path) -> Shipped:
             raise ValueError(f"format {content['format']} instead of {FORMAT}")
         return Shipped(
             request=_request(content["request"]),
-            result=Result.from_json(content["result"]),
+            result=stored.read(content["result"]),
             headline=dict(content["headline"]),
             code_version=content["code_version"],
             machine=content["machine"],

@@ -23,17 +23,14 @@ from sqlalchemy.orm import Session
 
 from headscope.analyses.base import (
     Analysis,
-    Arrays,
     Context,
-    Input,
-    Params,
+    Kept,
     Piece,
     Progress,
     Result,
-    handed,
+    Spec,
 )
 from headscope.analyses.request import identity, named_tasks, run_id
-from headscope.core.gating.roles import headline
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
 from headscope.errors import Cancelled, NotFound, Refused
@@ -78,7 +75,7 @@ class Workplace:
 
     store: Store
     owner: str
-    analyses: Mapping[str, Analysis[Any]]
+    analyses: Mapping[str, Analysis[Any, Any]]
     models: Models
     device: Device
     turn: Turn
@@ -104,18 +101,15 @@ class Computation:
 
     def run(self, step: Step) -> Answer:
         """Compute all that isn't kept and finish; answers how the attempt ended."""
-        plan = self._plan()
+        plan = list(self._analysis.plan(self._spec))
         for index, piece in enumerate(plan):
             answer = step(piece.key, _bound(self._piece, plan, index))
             if "artifact" not in answer:
                 return answer
             self._kept.names[piece.key] = answer["artifact"]
         self._pulse.check()
-        self._finish(self._analysis.assemble(self._params, self._info, self._task, self._kept))
+        self._finish(self._analysis.assemble(self._spec, self._kept))
         return {"ended": "done"}
-
-    def _plan(self) -> Sequence[Piece]:
-        return list(self._analysis.plan(self._params, self._info, **handed(self._analysis, self._inputs)))
 
     def _piece(self, plan: Sequence[Piece], index: int) -> Answer:
         piece = plan[index]
@@ -128,14 +122,14 @@ class Computation:
         context = self._context(plan, index)
         context.report(Progress(piece.label, "", 0, 1))
         with self._place.turn.job():
-            arrays = self._analysis.compute(piece, self._params, context)
+            kept = piece.compute(context)
         self._pulse.check()
-        return {"artifact": self._keep(piece, arrays)}
+        return {"artifact": self._keep(piece, kept)}
 
-    def _keep(self, piece: Piece, arrays: Arrays) -> str:
+    def _keep(self, piece: Piece, kept: Kept) -> str:
         return self._place.store.patiently(
             lambda session: attempts.keep_piece(
-                session, self._run.id, self._number, self._place.owner, piece.key, arrays
+                session, self._run.id, self._number, self._place.owner, piece.key, kept
             ),
             _KEEPING_PATIENCE,
         )
@@ -152,10 +146,10 @@ class Computation:
             self._pulse.check()
             self._place.turn.let_pass(self._pulse.check)
 
-        return Context(self._model, self._task, self._kept, checkpoint, report, self._inputs)
+        return Context(self._model, self._kept, checkpoint, report)
 
     def _finish(self, result: Result) -> None:
-        content, numbers = result.to_json(), headline_of(self._analysis, result)
+        content, numbers = result.to_json(), dict(self._analysis.headline(result))
         self._place.store.patiently(
             lambda session: attempts.finish(
                 session, self._run.id, self._number, self._place.owner, content, result.arrays, numbers
@@ -164,7 +158,7 @@ class Computation:
         )
 
     @cached_property
-    def _analysis(self) -> Analysis[Any]:
+    def _analysis(self) -> Analysis[Any, Any]:
         analysis = self._place.analyses.get(self._run.analysis)
         if analysis is None:
             raise NotFound(
@@ -182,22 +176,20 @@ class Computation:
         return analysis
 
     @cached_property
-    def _params(self) -> Params:
-        params: Params = self._analysis.params.model_validate(self._run.params)
-        return params
-
-    @cached_property
     def _info(self) -> ModelInfo:
         return ModelInfo(**self._run.model_info)
 
     @cached_property
-    def _inputs(self) -> Mapping[str, Input]:
-        if not self._analysis.references:
-            return {}
-        self._check_named_tasks()
-        return self._place.store.patiently(
-            lambda session: references.look_up(session, self._analysis, self._run.params, self._info)
-        )
+    def _spec(self) -> Spec[Any]:
+        analysis, inputs = self._analysis, {}
+        if analysis.references:
+            self._check_named_tasks()
+            inputs = self._place.store.patiently(
+                lambda session: references.look_up(
+                    session, analysis, self._run.params, self._info, self._task
+                )
+            )
+        return Spec(analysis.params.model_validate(self._run.params), self._info, self._task, inputs)
 
     def _check_named_tasks(self) -> None:
         """Refuse a run whose parameters name tasks that have changed: they are part of its id."""
@@ -244,24 +236,21 @@ class Computation:
                 "Start it anew: it will be another run.",
                 code="model-changed",
             )
-        estimate = self._analysis.estimate(
-            self._params, self._info, self._task, tokenizer=model.tokenizer,
-            **handed(self._analysis, self._inputs),
-        )  # fmt: skip
+        estimate = self._analysis.estimate(self._spec, tokenizer=model.tokenizer)
         admit_work(estimate, self._info, self._info.dtype, free_bytes(self._place.device.name))
         return model
 
 
-class KeptPieces(Mapping[str, Arrays]):
+class KeptPieces(Mapping[str, Kept]):
     """Kept pieces by key, read from the store when they are asked for."""
 
     def __init__(self, store: Store, names: dict[str, str]) -> None:
         self.names = names
         self._store = store
 
-    def __getitem__(self, key: str) -> Arrays:
+    def __getitem__(self, key: str) -> Kept:
         name = self.names[key]
-        return self._store.patiently(lambda session: artifacts.get_arrays(session, name))
+        return self._store.patiently(lambda session: artifacts.get_piece(session, name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -299,14 +288,6 @@ def wait_for_device(place: Workplace, pulse: Pulse, held: ExitStack, waiting: Pr
         pulse.say(waiting)
         time.sleep(0.2)
     held.callback(lock.release)
-
-
-def headline_of(analysis: Analysis[Any], result: Result) -> dict[str, Any]:
-    """The few numbers for lists: what the analysis says, or those of gates."""
-    own = getattr(analysis, "headline", None)
-    if own is not None:
-        return dict(own(result))
-    return dict(headline(result.arrays)) if "heldout_accuracy" in result.arrays else {}
 
 
 def _alive(owner: str) -> Callable[[Session], bool]:

@@ -37,7 +37,7 @@ def run_foreground(
     on_progress: Callable[[Progress], None] = lambda _: None,
     *,
     settings: Settings | None = None,
-    analyses: Mapping[str, Analysis[Any]] = ANALYSES,
+    analyses: Mapping[str, Analysis[Any, Any]] = ANALYSES,
     models: Models | None = None,
 ) -> None:
     """Compute a run that ``store.runs.create_or_get`` wrote down, or follow the one who does, to its end.

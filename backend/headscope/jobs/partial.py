@@ -3,7 +3,8 @@
 1. Whoever ends an attempt (its owner; the one who cancels a run that nobody computes; the worker that finds a
    killed command line's run) calls ``keep`` in the same transaction, so that the run and its result change at
    once.
-2. An analysis that can say what a part of its pieces gives (``Divisible``) is asked; others leave no result.
+2. An analysis that can say what a part of its pieces gives (``Analysis.partial``) is asked; others leave no
+   result.
 3. The run stays ``cancelled`` or ``failed``. Its pieces stay too: asking for it again fits the rest, and the
    whole result takes the partial one's place.
 """
@@ -16,9 +17,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from headscope.analyses.base import Analysis, Divisible
+from headscope.analyses.base import Analysis, Spec
 from headscope.core.model.info import ModelInfo
-from headscope.jobs.computation import headline_of
 from headscope.store import artifacts, attempts, runs
 from headscope.store.tables import Run
 from headscope.store.tasks import load_user_tasks
@@ -28,25 +28,25 @@ from headscope.tasks.task import Task
 log = logging.getLogger(__name__)
 
 
-def keep(session: Session, run_id: str, number: int, analyses: Mapping[str, Analysis[Any]]) -> None:
+def keep(session: Session, run_id: str, number: int, analyses: Mapping[str, Analysis[Any, Any]]) -> None:
     """Give a run that ended early what its finished pieces amount to. A whole result stays."""
     run = runs.get(session, run_id)
     analysis = analyses.get(run.analysis)
-    if run.whole or run.active or analysis is None or not isinstance(analysis, Divisible):
+    if run.whole or run.active or analysis is None or analysis.partial is None:
         return
     names = attempts.pieces(session, run_id, number)
     if not names or analysis.version != run.analysis_version:
         return
-    pieces = {key: artifacts.get_arrays(session, name) for key, name in names.items()}
+    pieces = {key: artifacts.get_piece(session, name) for key, name in names.items()}
     task = _task(session, run)
     try:
         params = analysis.params.model_validate(run.params)
-        result = analysis.partial(params, ModelInfo(**run.model_info), task, pieces)
+        result = analysis.partial(Spec(params, ModelInfo(**run.model_info), task), pieces)
     except Exception:  # the run has ended, and its end must be written down
         log.exception("What is finished of run %s can't be joined", run.id)
         return
     if result is not None:
-        attempts.keep_partial(session, run, result.to_json(), headline_of(analysis, result))
+        attempts.keep_partial(session, run, result.to_json(), dict(analysis.headline(result)))
 
 
 def _task(session: Session, run: Run) -> Task | None:

@@ -22,6 +22,13 @@ from headscope.store.tables import Artifact, Attempt, Base, PieceRow, Prompt, Ru
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 
+Kept = Mapping[str, Any]
+"""What a piece answers: arrays, and plain JSON values."""
+
+_WORDS = "values as JSON"
+_LINES: frozenset[str] = frozenset()
+_JSON: frozenset[str] = frozenset()
+
 
 def put(session: Session, kind: str, content: bytes) -> str:
     """Keep bytes and return their SHA-256; the same bytes are kept once."""
@@ -40,20 +47,29 @@ def get(session: Session, artifact_id: str) -> bytes:
     return zlib.decompress(content)
 
 
-def put_arrays(session: Session, arrays: Arrays) -> str:
-    """Keep named arrays of any shape (float, integer, bool; not complex) and return their name."""
-    return put(session, "arrays", save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
+def put_piece(session: Session, kept: Kept) -> str:
+    """Keep named arrays (float, integer, bool; not complex) and plain JSON values, and return their name."""
+    tensors = {
+        name: np.ascontiguousarray(each) for name, each in kept.items() if isinstance(each, np.ndarray)
+    }
+    words = {name: each for name, each in kept.items() if name not in tensors}
+    if words:
+        tensors[_WORDS] = np.frombuffer(_canonical(words), np.uint8)
+    return put(session, "arrays", save(tensors))
 
 
-def get_arrays(session: Session, artifact_id: str) -> dict[str, np.ndarray[Any, Any]]:
-    """The inverse of ``put_arrays``; NaN survives."""
-    return dict(load(get(session, artifact_id)))
+def get_piece(session: Session, artifact_id: str) -> dict[str, Any]:
+    """The inverse of ``put_piece``; NaN survives in arrays."""
+    tensors: dict[str, Any] = dict(load(get(session, artifact_id)))
+    words = tensors.pop(_WORDS, None)
+    if words is not None:
+        return {**tensors, **json.loads(words.tobytes())}
+    return {name: _of_bytes(name, each) for name, each in tensors.items()}
 
 
 def put_json(session: Session, content: Any) -> str:
     """Keep plain JSON (no NaN: arrays travel as typed arrays) in canonical form."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return put(session, "json", text.encode())
+    return put(session, "json", _canonical(content))
 
 
 def get_json(session: Session, artifact_id: str) -> Any:
@@ -74,3 +90,18 @@ def insert_once(session: Session, table: type[Base], **values: Any) -> bool:
     key = next(iter(table.__table__.primary_key))
     statement = dialect.insert(table).values(**values).on_conflict_do_nothing().returning(key)
     return session.execute(statement).first() is not None
+
+
+def _canonical(content: Any) -> bytes:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _of_bytes(name: str, array: np.ndarray[Any, Any]) -> Any:
+    """A value of a piece from before pieces had any but arrays: words stood in it as bytes.
+
+    A run that was stopped then goes on with them.
+    """
+    if array.dtype != np.uint8 or array.ndim != 1 or name not in _LINES | _JSON:
+        return array
+    text = array.tobytes().decode()
+    return json.loads(text) if name in _JSON else text.splitlines()

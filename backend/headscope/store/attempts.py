@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from headscope.core.arrays import decode
 from headscope.errors import NotFound
 from headscope.store import artifacts, workers
-from headscope.store.artifacts import Arrays
+from headscope.store.artifacts import Arrays, Kept
 from headscope.store.tables import Attempt, PieceRow, Run, now
 
 _STARTING = timedelta(seconds=60)
@@ -137,10 +137,10 @@ def set_progress(session: Session, run_id: str, number: int, owner: str, progres
     _guarded(session, run_id, number, owner, progress=dict(progress))
 
 
-def keep_piece(session: Session, run_id: str, number: int, owner: str, key: str, arrays: Arrays) -> str:
-    """Keep a finished piece's arrays and return their artifact's id; raises ``Superseded``."""
+def keep_piece(session: Session, run_id: str, number: int, owner: str, key: str, kept: Kept) -> str:
+    """Keep what a finished piece answered and return its artifact's id; raises ``Superseded``."""
     _guarded(session, run_id, number, owner, status="running")
-    name = artifacts.put_arrays(session, arrays)
+    name = artifacts.put_piece(session, kept)
     session.merge(PieceRow(run_id=run_id, attempt=number, key=key, artifact_id=name, created_at=now()))
     return name
 

@@ -11,50 +11,60 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from headscope.analyses.base import Analysis, Input, Reference, Result
+from headscope.analyses.references import RunRef, TasksRef, check_needed
 from headscope.analyses.request import named_tasks
 from headscope.core.model.info import ModelInfo
 from headscope.errors import HeadscopeError, Invalid, Refused
 from headscope.store import gates, prompts, runs
 from headscope.store.tasks import load_user_tasks
 from headscope.tasks.catalogue import TaskCatalogue
+from headscope.tasks.task import Task
 
 
 def look_up(
-    session: Session, analysis: Analysis[Any], params: Mapping[str, Any], model: ModelInfo
+    session: Session,
+    analysis: Analysis[Any, Any],
+    params: Mapping[str, Any],
+    model: ModelInfo,
+    task: Task | None,
 ) -> dict[str, Input]:
-    """What each parameter in ``analysis.references`` names; parameters without a value are left out.
+    """What each of the analysis' references leads to; parameters without a value are left out.
 
-    Raises ``NotFound`` (unknown-run, unknown-prompt, unknown-gates, unknown-task), ``Refused``
-    (run-not-done), ``Invalid`` (other-model) where a run or gates belong to other weights than the model's.
+    Raises ``NotFound`` (unknown-run, unknown-prompt, unknown-gates, unknown-task); ``Refused``
+    (run-not-done); ``Invalid``: other-model where a run or gates belong to other weights than the model's,
+    what ``references.check_needed`` and ``RunRef.check`` do.
     """
     found: dict[str, Input] = dict(_tasks(session, analysis, params))
-    for name, kind in analysis.references.items():
+    for name, reference in analysis.references.items():
         value = params.get(name)
-        if value is None or kind in ("task", "tasks"):
+        if value is None or isinstance(reference, TasksRef):
             continue
         try:
-            found[name] = _one(session, kind, str(value), model)
+            found[name] = _one(session, reference, str(value), model, task)
         except HeadscopeError as error:
             raise type(error)(f"{name}: {error.message}", error.remedy, code=error.code) from error
+    check_needed(analysis.title, analysis.references, found)
     return found
 
 
-def _tasks(session: Session, analysis: Analysis[Any], params: Mapping[str, Any]) -> dict[str, Input]:
-    kinds = analysis.references
-    if not {"task", "tasks"} & set(kinds.values()):
+def _tasks(session: Session, analysis: Analysis[Any, Any], params: Mapping[str, Any]) -> dict[str, Input]:
+    known = analysis.references
+    if not any(isinstance(reference, TasksRef) for reference in known.values()):
         return {}
     named = named_tasks(analysis, params, TaskCatalogue(load_user_tasks(session)))
-    return {name: tasks[0] if kinds[name] == "task" else tasks for name, tasks in named.items()}
+    return {name: tasks[0] if known[name].kind == "task" else tasks for name, tasks in named.items()}
 
 
-def _one(session: Session, kind: Reference, value: str, model: ModelInfo) -> Input:
-    if kind == "prompts":
+def _one(session: Session, reference: Reference, value: str, model: ModelInfo, task: Task | None) -> Input:
+    if isinstance(reference, RunRef):
+        run = _finished(session, value, model)
+        reference.check(run, task)
+        return run
+    if reference.kind == "prompts":
         return prompts.load(session, value)
-    if kind == "gates":
-        vector = gates.load(session, value)
-        vector.check_model(model)
-        return vector
-    return _finished(session, value, model)
+    vector = gates.load(session, value)
+    vector.check_model(model)
+    return vector
 
 
 def _finished(session: Session, run_id: str, model: ModelInfo) -> Result:

@@ -16,6 +16,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from headscope import __version__
+from headscope.analyses import stored
 from headscope.analyses.base import Result
 from headscope.analyses.request import Request
 from headscope.errors import NotFound, Refused
@@ -121,7 +122,7 @@ def result_json(session: Session, run_id: str) -> dict[str, Any]:
 
 def result(session: Session, run_id: str) -> Result:
     """The result; ``NotFound`` (no-result) where the run isn't done."""
-    return Result.from_json(result_json(session, run_id))
+    return stored.read(result_json(session, run_id))
 
 
 def delete(session: Session, run_id: str) -> None:

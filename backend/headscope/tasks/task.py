@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, overload
+from typing import Literal, Protocol, overload, runtime_checkable
 
 from headscope.core.model.tokens import Tokenizer
 
@@ -83,6 +83,7 @@ class Examples(Sequence[Example]):
         return max(counts.values()) / len(self.items) if counts else 0.0
 
 
+@runtime_checkable
 class Task(Protocol):
     """What analyses and pages ask of a task."""
 

@@ -20,8 +20,9 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.analyses import ANALYSES
-from headscope.analyses.base import Arrays, Context, Progress
+from headscope.analyses.base import Progress, Spec
 from headscope.analyses.chg.schema import PAPER, ChgParams
+from headscope.analyses.in_place import compute
 from headscope.core.model.head_model import HeadModel
 from headscope.validation.model import as_model
 from headscope.validation.planted import ROLES, Role, build
@@ -167,20 +168,7 @@ def _fit(
     model: HeadModel, task: PlantedTask, params: ChgParams, report: Callable[[Progress], None]
 ) -> tuple[Float[np.ndarray, "seed layer head"], Float[np.ndarray, "seed layer head"]]:
     """G+ and G-, by the pieces of any run."""
-    analysis = ANALYSES["chg"]
-    pieces = analysis.plan(params, model.info)
-    whole = sum(piece.weight for piece in pieces)
-    done: dict[str, Arrays] = {}
-    finished = 0.0
-    for piece in pieces:
-
-        def told(progress: Progress, before: float = finished, weight: float = piece.weight) -> None:
-            report(replace(progress, fraction=(before + weight * progress.fraction) / whole))
-
-        done[piece.key] = analysis.compute(piece, params, Context(model, task, done, report=told))
-        finished += piece.weight
-        report(Progress(piece.label, "", 1, 1, None, finished / whole))
-    arrays = analysis.assemble(params, model.info, task, done).arrays
+    arrays = compute(ANALYSES["chg"], Spec(params, model.info, task), model, report=report).arrays
     return arrays["g_plus"], arrays["g_minus"]
 
 

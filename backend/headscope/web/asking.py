@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy.orm import Session
 
-from headscope.analyses.base import Estimate, handed
-from headscope.analyses.request import Request, find, resolve
+from headscope.analyses.base import Estimate
+from headscope.analyses.request import Request
 from headscope.core.gating.gate_vector import gate_table
 from headscope.core.model.info import ModelInfo
 from headscope.errors import NotFound, Refused
 from headscope.messages import LabIn
 from headscope.models.catalogue import ModelEntry
-from headscope.store import prompts
-from headscope.store.references import look_up
+from headscope.store import prompts, requests
 from headscope.store.tables import Run
 from headscope.store.tasks import load_user_tasks
 from headscope.tasks.catalogue import TaskCatalogue
@@ -34,24 +33,19 @@ def task_catalogue(session: Session) -> TaskCatalogue:
 def ask(app: Services, session: Session, body: RunIn) -> tuple[Request, Estimate]:
     """The run that a request means, and what it will take.
 
-    Raises ``NotFound`` (unknown-analysis, unknown-model, unknown-task), ``Invalid`` (unknown-preset,
-    unknown-parameter, invalid-parameter, task-missing, rows of no use), ``Unavailable`` (model-not-fetched),
-    and what ``store.references`` raises for parameters that name a run, prompts, gates or tasks.
+    Raises what ``store.requests.ask`` does, ``NotFound`` (unknown-model), ``Unavailable``
+    (model-not-fetched).
     """
-    analysis = find(body.analysis)
     model = known_model(app, body.model)
-    known = task_catalogue(session)
-    task = known.get(body.task) if body.task is not None else None
-    request = resolve(body.analysis, model, task, body.preset, body.params, known)
-    inputs = look_up(session, analysis, request.params, request.model)
-    estimate = analysis.estimate(
-        request.parsed,
-        request.model,
-        task,
-        tokenizer=app.models.tokenizer(request.model.name),
-        **handed(analysis, inputs),
+    return requests.ask(
+        session,
+        body.analysis,
+        model,
+        app.models.tokenizer(model.name),
+        task=body.task,
+        preset=body.preset,
+        params=body.params,
     )
-    return request, estimate
 
 
 def ask_again(app: Services, session: Session, run: Run) -> tuple[Request, Estimate]:

@@ -70,6 +70,10 @@ _RUN: Final[dict[str, Any]] = {
     "code_version": "0.1.0",
     "machine": "2 CPU cores",
     "headline": {"always_needed": 0.25, "any_needed": 0.44, "accuracy_ungated": 0.91, "accuracy_plus": 0.97},
+    "headline_values": [
+        {"name": "always_needed", "label": "Always needed", "value": 0.25, "unit": "share"},
+        {"name": "accuracy_ungated", "label": "Accuracy as it is", "value": 0.91, "unit": "share"},
+    ],
     "result": "4be1f0a9c2d7",
     "partial": False,
     "attempts": [_ATTEMPT],

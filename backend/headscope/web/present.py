@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, cast
 
 from sqlalchemy.orm import Session
 
 from headscope.analyses import ANALYSES
+from headscope.analyses.headline import told
 from headscope.analyses.request import spoken
 from headscope.core.arrays import encode
 from headscope.jobs.client import notice
@@ -23,6 +25,7 @@ from headscope.tasks.forms import form_of
 from headscope.tasks.task import Task
 from headscope.web.schemas import (
     AttemptOut,
+    HeadlineValueOut,
     ModelOut,
     Problem,
     ProgressOut,
@@ -60,6 +63,7 @@ def run_out(session: Session, run: Run, titles: Mapping[str, str]) -> RunOut:
         code_version=run.code_version,
         machine=run.machine,
         headline=run.headline,
+        headline_values=[HeadlineValueOut(**asdict(each)) for each in told(run.analysis, run.headline)],
         result=run.result_id,
         partial=run.partial,
         attempts=[attempt_out(attempt) for attempt in run.attempts],
@@ -104,9 +108,9 @@ def reproduce_command(run: Run) -> str:
     preset = run.preset if known and run.preset in known.presets else None
     if preset is not None:
         words += ["--preset", preset]
-    references = known.references if known else {}
+    tasks = {name for name, each in (known.references if known else {}).items() if each.kind == "tasks"}
     for name, value in (spoken(run.analysis, preset, run.params) if known else run.params).items():
-        words += ["--param", f"{name}={_typed(value, is_tasks=references.get(name) == 'tasks')}"]
+        words += ["--param", f"{name}={_typed(value, is_tasks=name in tasks)}"]
     return shlex.join(words)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from headscope.analyses.base import Unit
 from headscope.messages import (
     MAX_TEXT,
     LabShareIn,
@@ -198,6 +199,13 @@ class AttemptOut(Schema):
     )
 
 
+class HeadlineValueOut(Schema):
+    name: str
+    label: str
+    value: Any = Field(description="A number, a head, words, or a list of them; null where it isn't known.")
+    unit: Unit = Field(description="A share is of 1; a head, pair or path is named; empty for scores, words.")
+
+
 class RunOut(Schema):
     id: str
     analysis: str
@@ -223,6 +231,9 @@ class RunOut(Schema):
     machine: str | None
     headline: dict[str, Any] | None = Field(
         description="Few numbers for lists and the atlas: shares, accuracies."
+    )
+    headline_values: list[HeadlineValueOut] = Field(
+        description="The headline in words, in its order: what each value is, and its unit."
     )
     result: str | None = Field(
         description="Names the result there is to read; another name, another result. Null without one."

@@ -47,7 +47,7 @@ def run(
     settings: Settings,
     parent_pid: int | None = None,
     *,
-    analyses: Mapping[str, Analysis[Any]] = ANALYSES,
+    analyses: Mapping[str, Analysis[Any, Any]] = ANALYSES,
     models: Models | None = None,
 ) -> None:
     """Work until told to stop, or until ``parent_pid`` is no longer the parent; then end the process.
@@ -73,7 +73,7 @@ class Worker:
     """The parts of a worker process, wired together."""
 
     def __init__(
-        self, settings: Settings, analyses: Mapping[str, Analysis[Any]], models: Models | None
+        self, settings: Settings, analyses: Mapping[str, Analysis[Any, Any]], models: Models | None
     ) -> None:
         self._settings = settings
         self._store = open_store(settings)

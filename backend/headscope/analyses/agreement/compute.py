@@ -18,9 +18,16 @@ from headscope.analyses.agreement.plan import COMPARE, explained, plan, refit_pa
 from headscope.analyses.agreement.schema import PRESETS, AgreementParams
 from headscope.analyses.agreement.statistics import correlations, statistics
 from headscope.analyses.agreement.telling import measured_of, notes, told
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Progress,
+    Result,
+)
 from headscope.analyses.chg.result import identity
 from headscope.analyses.held_out import held_out, scoring, sizes
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.orders import fitted, gating_run
 from headscope.core.gating.roles import scores
 from headscope.core.model.info import ModelInfo
@@ -117,8 +124,8 @@ class Agreement:
             model=model,
             task=identity(task),
             seeds=tuple(self.seeds(params)),
-            arrays=arrays,
-            values={
+            other_arrays=arrays,
+            other_values={
                 "methods": list(seen),
                 "disagreements": told(seen, measured, arrays, params),
                 "n_disputed": int(arrays["heads"].shape[0]),

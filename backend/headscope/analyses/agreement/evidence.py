@@ -26,8 +26,9 @@ import torch
 
 from headscope.analyses.agreement.disagreement import Head
 from headscope.analyses.agreement.plan import ALL_PARTNERS, CURVE, MINUS_SEEDS
-from headscope.analyses.base import Context, Result
+from headscope.analyses.base import Result
 from headscope.analyses.chg.schema import ChgParams
+from headscope.analyses.legacy import Context
 from headscope.analyses.orders import fitted
 from headscope.core.attribution.backup_heads import Substitution
 from headscope.core.attribution.relatives import slopes

@@ -14,7 +14,7 @@ from headscope.analyses.agreement.methods import BY_NAME, of_arrays
 from headscope.analyses.agreement.statistics import NUMBERS
 from headscope.analyses.base import Result
 from headscope.core.arrays import encode
-from headscope.figures.theme import Figure, Palette, magnitude_scale, signed_scale, titled
+from headscope.figures.theme import Drawing, Palette, magnitude_scale, signed_scale, titled
 from headscope.figures.view import View
 
 Array = NDArray[Any]
@@ -23,7 +23,7 @@ _ACROSS = 3
 """Small pictures in a row."""
 
 
-def disagreements(result: Result, view: View) -> Figure:
+def disagreements(result: Result, view: View) -> Drawing:
     """A row for each head in dispute that was explained, a column for each method."""
     told, colours = result.values["disagreements"], view.colours
     seen = of_arrays(result.arrays)
@@ -78,10 +78,10 @@ def disagreements(result: Result, view: View) -> Figure:
     )
 
 
-def against(score: str) -> Callable[[Result, View], Figure]:
+def against(score: str) -> Callable[[Result, View], Drawing]:
     """Each method's effect against facilitation or interference: a small picture for each."""
 
-    def draw(result: Result, view: View) -> Figure:
+    def draw(result: Result, view: View) -> Drawing:
         seen = {name: each for name, each in of_arrays(result.arrays).items() if name != "gating"}
         rows = -(-len(seen) // _ACROSS)
         data, layout = [], _small_pictures(len(seen), rows, score)
@@ -116,7 +116,7 @@ def against(score: str) -> Callable[[Result, View], Figure]:
     return draw
 
 
-def finds(result: Result, view: View) -> Figure:
+def finds(result: Result, view: View) -> Drawing:
     """Precision and recall of gating for each method."""
     names = result.values["methods"][1:]
     numbers = result.arrays["statistics"]
@@ -155,7 +155,7 @@ def finds(result: Result, view: View) -> Figure:
     return titled({"data": bars, "layout": layout}, "Does gating find the same heads?", reading)
 
 
-def correlations(result: Result, view: View) -> Figure:
+def correlations(result: Result, view: View) -> Drawing:
     """Spearman's rho of every two measures."""
     shown = [title for _, title in tables.correlated(result)]
     found = result.arrays["correlations"].astype(np.float32)
@@ -257,7 +257,7 @@ def _axis_title(name: str) -> str:
     return f"{method.title}, {method.unit}" if method.unit else method.title
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "disagreements": disagreements,
     "facilitation": against("facilitation"),
     "interference": against("interference"),

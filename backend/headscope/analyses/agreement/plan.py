@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from headscope.analyses.agreement.schema import AgreementParams
-from headscope.analyses.base import Piece
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.held_out import NOMINAL_TOKENS
+from headscope.analyses.legacy import Piece
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
 

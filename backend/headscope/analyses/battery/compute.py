@@ -9,7 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Progress,
+    Result,
+)
 from headscope.analyses.battery.lengths import check_lengths, check_measured, measured, tokens_of
 from headscope.analyses.battery.plan import LENGTHS, Work, nominal_tokens, plan, seconds_beside
 from headscope.analyses.battery.schema import PRESETS, BatteryParams, prompts_of
@@ -22,6 +28,7 @@ from headscope.analyses.costing import (
     pass_flop,
     tflop,
 )
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.core.gating.gate_vector import GateVector
 from headscope.core.model.cost import ELEMENT_BYTES
 from headscope.core.model.head_model import HeadModel
@@ -123,8 +130,8 @@ class Battery:
             model=model,
             task=None,
             seeds=(0,),
-            arrays=arrays,
-            values=_values(params, model, skipped),
+            other_arrays=arrays,
+            other_values=_values(params, model, skipped),
         )
 
     def headline(self, result: Result) -> dict[str, Any]:

@@ -12,17 +12,17 @@ from headscope.analyses.columns import flat
 from headscope.core.arrays import encode
 from headscope.core.patterns.scores import SCORES
 from headscope.figures import bars, curves, head_grid
-from headscope.figures.theme import Figure, titled
+from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
 
 RANKED = 20
 
 
-def score_map(index: int) -> Callable[[Result, View], Figure]:
+def score_map(index: int) -> Callable[[Result, View], Drawing]:
     """The map of one score: its mean over the prompts that gave it a value."""
     score = SCORES[index]
 
-    def draw(result: Result, view: View) -> Figure:
+    def draw(result: Result, view: View) -> Drawing:
         values = result.arrays["mean"][index]
         known = values[np.isfinite(values)]
         high = max(1.0, float(known.max())) if score.unit and len(known) else 1.0
@@ -37,7 +37,7 @@ def score_map(index: int) -> Callable[[Result, View], Figure]:
     return draw
 
 
-def heads(result: Result, view: View) -> Figure:
+def heads(result: Result, view: View) -> Drawing:
     """The strongest induction heads over the prompts."""
     mean, error = flat(result.arrays["mean"][0]), flat(result.arrays["sd"][0])
     order = np.argsort(-np.where(np.isfinite(mean), mean, -np.inf), kind="stable")
@@ -63,7 +63,7 @@ def heads(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, "The strongest induction heads", reading)
 
 
-def prompts(result: Result, view: View) -> Figure:
+def prompts(result: Result, view: View) -> Drawing:
     """Each prompt's loss on repeats against its loss on tokens seen for the first time."""
     first, repeat = result.arrays["loss_first"], result.arrays["loss_repeat"]
     both = np.isfinite(first) & np.isfinite(repeat)
@@ -91,7 +91,7 @@ def prompts(result: Result, view: View) -> Figure:
 
 _MAPS = {score.name: score_map(index) for index, score in enumerate(SCORES)}
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "induction": _MAPS["induction"],
     "heads": heads,
     "prompts": prompts,

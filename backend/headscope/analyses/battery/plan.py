@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headscope.analyses import cutting
-from headscope.analyses.base import Piece
 from headscope.analyses.costing import LAYER_OVERHEAD, pass_flop
+from headscope.analyses.legacy import Piece
 from headscope.core.model.info import ModelInfo
 
 LENGTHS = "lengths"

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Result,
+)
 from headscope.analyses.cchg.estimate import estimate
 from headscope.analyses.cchg.pieces import fitted, plain, scored, ungated
 from headscope.analyses.cchg.plan import plan
 from headscope.analyses.cchg.result import joined, values
 from headscope.analyses.cchg.schema import PRESETS, CchgParams
 from headscope.analyses.cchg.tasks import gating_run, named
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
@@ -84,8 +90,8 @@ class ContrastiveGating:
             model=model,
             task=None,
             seeds=seeds,
-            arrays=arrays,
-            values=values(works, params, seeds, arrays, pieces),
+            other_arrays=arrays,
+            other_values=values(works, params, seeds, arrays, pieces),
         )
 
     def headline(self, result: Result) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from headscope.analyses.cchg import tables
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.arrays import encode
 from headscope.figures import curves, head_grid
-from headscope.figures.theme import Figure, titled
+from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
 
 _STATISTICS = {"every": "mean over the seeds", "always": "lowest of the seeds", "any": "highest of the seeds"}
@@ -20,7 +20,7 @@ _MAPS = ("gates", "exchanged", "gates-shut", "exchanged-shut")
 """The map of each fit, in the order of the fits; the last two are there where both pushes were fitted."""
 
 
-def accuracy(result: Result, view: View) -> Figure:
+def accuracy(result: Result, view: View) -> Drawing:
     """Each task's held-out accuracy without and with the gates, for each fit."""
     rows = tables.outcomes(result)
     colours = view.colours
@@ -52,10 +52,10 @@ def accuracy(result: Result, view: View) -> Figure:
     return titled({"data": traces, "layout": layout}, "What is kept, what is lost", reading, wide=True)
 
 
-def gate_map(index: int) -> Callable[[Result, View], Figure]:
+def gate_map(index: int) -> Callable[[Result, View], Drawing]:
     """The gates of one fit on the head grid; absent where the run has no such fit."""
 
-    def draw(result: Result, view: View) -> Figure:
+    def draw(result: Result, view: View) -> Drawing:
         fits = result.values["fits"]
         if index >= len(fits):
             return _absent(_MAPS[index], "This run fitted one push only.")
@@ -76,7 +76,7 @@ def gate_map(index: int) -> Callable[[Result, View], Figure]:
     return draw
 
 
-def plain(result: Result, view: View) -> Figure:
+def plain(result: Result, view: View) -> Drawing:
     """The plain gates of the causal head gating run that was named, under the same push."""
     push = result.values["fits"][0]["push"]
     values = result.arrays.get(f"plain_{push}")
@@ -99,7 +99,7 @@ _DASHES = {
 }
 
 
-def loss(result: Result, view: View) -> Figure:
+def loss(result: Result, view: View) -> Drawing:
     """Log-probabilities of both sets while the gates were fitted."""
     colours, traces, pooled = view.colours, [], 1
     for fit in result.values["fits"]:
@@ -189,7 +189,7 @@ def _said(result: Result, fit: dict[str, Any]) -> str:
     )
 
 
-def _absent(name: str, reading: str) -> Figure:
+def _absent(name: str, reading: str) -> Drawing:
     """What stands for a figure that this run can't have; the page leaves it out."""
     return titled({"data": [], "layout": {"height": 60}}, name.replace("-", " "), reading, absent=True)
 
@@ -202,7 +202,7 @@ def _group(result: Result) -> int:
     return result.model.n_heads // result.model.n_kv_heads
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "accuracy": accuracy,
     **{name: gate_map(index) for index, name in enumerate(_MAPS)},
     "plain": plain,

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Progress
+from headscope.analyses.base import Arrays, Progress
 from headscope.analyses.cchg.plan import Work, seeds_label, title
 from headscope.analyses.cchg.schema import CchgParams, Fit, listed
 from headscope.analyses.cchg.tasks import asked, gating_run, named
+from headscope.analyses.legacy import Context
 from headscope.core.gating.roles import finished
 from headscope.core.gating.verdict import judge
 from headscope.errors import Refused

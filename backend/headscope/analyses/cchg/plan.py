@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from headscope.analyses.base import Piece
 from headscope.analyses.cchg.schema import CchgParams, Fit, fits, listed
 from headscope.analyses.cutting import blocks, fitting
+from headscope.analyses.legacy import Piece
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Result,
+)
 from headscope.analyses.chg.earlier import VERSION, count, taken_over
 from headscope.analyses.chg.estimate import estimate
 from headscope.analyses.chg.pieces import fit, score, ungated
 from headscope.analyses.chg.plan import Work, plan
 from headscope.analyses.chg.result import identity, joined, values, whole
 from headscope.analyses.chg.schema import PRESETS, ChgParams
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
@@ -106,8 +112,8 @@ class CausalHeadGating:
             model=model,
             task=identity(task),
             seeds=tuple(seeds),
-            arrays=arrays,
-            values=values(params, task, seeds, arrays, pieces),
+            other_arrays=arrays,
+            other_values=values(params, task, seeds, arrays, pieces),
         )
 
 

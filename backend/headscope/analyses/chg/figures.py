@@ -13,7 +13,7 @@ from headscope.analyses.chg import sure, tables
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.gating import roles as gates
 from headscope.figures import curves, head_grid
-from headscope.figures.theme import ROLE_LABELS, Figure, Palette, titled
+from headscope.figures.theme import ROLE_LABELS, Drawing, Palette, titled
 from headscope.figures.view import View
 
 Array = NDArray[Any]
@@ -42,7 +42,7 @@ _SCORES = {
 _STATISTICS = {"every": "mean over the seeds", "always": "lowest of the seeds", "any": "highest of the seeds"}
 
 
-def role_grid(result: Result, view: View) -> Figure:
+def role_grid(result: Result, view: View) -> Drawing:
     """Which heads the task needs, which harm it, and how sure the seeds are."""
     g_plus, g_minus = result.arrays["g_plus"], result.arrays["g_minus"]
     codes = gates.roles(g_plus, g_minus, view.threshold)
@@ -59,10 +59,10 @@ def role_grid(result: Result, view: View) -> Figure:
     )
 
 
-def score_map(name: str) -> Callable[[Result, View], Figure]:
+def score_map(name: str) -> Callable[[Result, View], Drawing]:
     """The map of one score: its mean over seeds; in the modes always and any its lowest or highest seed."""
 
-    def draw(result: Result, view: View) -> Figure:
+    def draw(result: Result, view: View) -> Drawing:
         score = gates.scores(result.arrays["g_plus"], result.arrays["g_minus"])[name]
         values = over_seeds(score, view.mode)
         figure = head_grid.magnitudes(values, view.colours, name=name, group=_group(result))
@@ -73,7 +73,7 @@ def score_map(name: str) -> Callable[[Result, View], Figure]:
     return draw
 
 
-def ecdf(result: Result, view: View) -> Figure:
+def ecdf(result: Result, view: View) -> Drawing:
     """The share of heads that reach a score, seeds pooled, with the lowest and highest seed as a band."""
     traces: list[dict[str, Any]] = []
     several = gates.finished(result.arrays["g_plus"], result.arrays["g_minus"]).sum() > 1
@@ -107,7 +107,7 @@ def ecdf(result: Result, view: View) -> Figure:
     return titled(figure, "How many heads have a score this high?", reading, threshold=view.threshold)
 
 
-def loss(result: Result, view: View) -> Figure:
+def loss(result: Result, view: View) -> Drawing:
     """Loss while the gates were fitted: G+ and G− both go on where phase 0 ended."""
     colours = view.colours
     phases = (
@@ -142,7 +142,7 @@ def loss(result: Result, view: View) -> Figure:
     return titled(figure, "Loss while the gates were fitted", reading, updates_per_point=pooled)
 
 
-def heldout(result: Result, view: View) -> Figure:
+def heldout(result: Result, view: View) -> Drawing:
     """Held-out accuracy and log-probability of the model as it is and under its gates, a dot per seed."""
     colours = view.colours
     lane_colours = (colours.muted, colours.muted, colours.harmful, colours.needed)
@@ -205,7 +205,7 @@ def heldout(result: Result, view: View) -> Figure:
     return titled({"data": traces, "layout": layout}, "Does it hold on new examples?", reading, n_test=n_test)
 
 
-def layers(result: Result, view: View) -> Figure:
+def layers(result: Result, view: View) -> Drawing:
     """How the roles change through the layers: shares of seeds x heads."""
     shares = tables.layer_shares(result, view.threshold)
     x = np.arange(result.model.n_layers)
@@ -235,7 +235,7 @@ def layers(result: Result, view: View) -> Figure:
     return titled(figure, "Roles through the layers", reading, threshold=view.threshold)
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "roles": role_grid,
     "facilitation": score_map("facilitation"),
     "interference": score_map("interference"),

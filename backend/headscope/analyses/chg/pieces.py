@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Progress
+from headscope.analyses.base import Arrays, Progress
 from headscope.analyses.chg.plan import PHASE_TITLES, PhaseName, Work, seeds_label
 from headscope.analyses.chg.presets import OPEN_FROM
 from headscope.analyses.chg.schema import ChgParams
+from headscope.analyses.legacy import Context
 from headscope.errors import Invalid
 from headscope.tasks.task import Examples, Split
 

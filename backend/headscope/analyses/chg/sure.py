@@ -23,7 +23,7 @@ from headscope.core.statistics.certainty import (
     suggestion,
 )
 from headscope.figures import curves
-from headscope.figures.theme import Figure, Palette, titled
+from headscope.figures.theme import Drawing, Palette, titled
 from headscope.figures.view import View
 
 ROLES: Final = {"needed": "facilitation", "harmful": "interference"}
@@ -32,7 +32,7 @@ ROLES: Final = {"needed": "facilitation", "harmful": "interference"}
 _TITLE = "How do the shares move with more seeds?"
 
 
-def seeds(result: Result, view: View) -> Figure:
+def seeds(result: Result, view: View) -> Drawing:
     """Always and Any of needed and harmful heads against the number of seeds, and a little further."""
     has = held(result, view.threshold)
     found = {role: certainty(per_seed) for role, per_seed in has.items()}

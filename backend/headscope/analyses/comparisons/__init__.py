@@ -23,7 +23,7 @@ from headscope.analyses.comparisons.overlap import OVERLAP
 from headscope.analyses.comparisons.shares import SHARES
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.errors import Invalid, NotFound
-from headscope.figures.theme import Figure
+from headscope.figures.theme import Drawing
 from headscope.figures.view import view
 
 __all__ = [
@@ -49,7 +49,7 @@ def build(
     published: bool = True,
     common: bool = False,
     theme: str = "light",
-) -> Figure:
+) -> Drawing:
     """One figure over several runs. ``layout.meta`` has ``title``, ``reading``, ``notes`` and ``runs``.
 
     ``NotFound`` (unknown-comparison), ``Invalid`` where the runs can't be compared: see ``choose``.
@@ -76,7 +76,7 @@ def table(
     return comparison.rows(choose(runs, comparison), seen)
 
 
-def reported(name: str, runs: Iterable[Compared | Result], seen: Look) -> tuple[Chosen, Figure, Table]:
+def reported(name: str, runs: Iterable[Compared | Result], seen: Look) -> tuple[Chosen, Drawing, Table]:
     """The runs as they were chosen, with both figure and table: what an export holds."""
     comparison = find(name)
     chosen = choose(runs, comparison)
@@ -110,7 +110,7 @@ def look(
     return replace(seen, score=score)
 
 
-def _told(figure: Figure, chosen: Chosen) -> Figure:
+def _told(figure: Drawing, chosen: Chosen) -> Drawing:
     named = [{"run": run.run, "label": run.label} for run in chosen.runs]
     meta = {**figure["layout"]["meta"], "notes": list(chosen.notes), "runs": named}
     return {**figure, "layout": {**figure["layout"], "meta": meta}}

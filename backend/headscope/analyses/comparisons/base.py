@@ -17,7 +17,7 @@ from headscope.analyses.columns import Table
 from headscope.core.gating import roles
 from headscope.core.gating.roles import Array
 from headscope.errors import Invalid
-from headscope.figures.theme import Figure
+from headscope.figures.theme import Drawing
 from headscope.figures.view import View
 
 MOST = 24
@@ -99,7 +99,7 @@ class Comparison:
     least: int
     one_model: bool
     follows: tuple[str, ...]
-    draw: Callable[[Chosen, Look], Figure]
+    draw: Callable[[Chosen, Look], Drawing]
     rows: Callable[[Chosen, Look], Table]
 
 

@@ -14,7 +14,7 @@ from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, C
 from headscope.core.gating import roles
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures.matrix import matrix
-from headscope.figures.theme import Figure, magnitude_scale, titled
+from headscope.figures.theme import Drawing, magnitude_scale, titled
 
 
 def between(first: Compared, second: Compared, score: str) -> float:
@@ -33,7 +33,7 @@ def why_not(first: Compared, second: Compared, score: str) -> str:
     return ""
 
 
-def draw(chosen: Chosen, look: Look) -> Figure:
+def draw(chosen: Chosen, look: Look) -> Drawing:
     """The matrix of one score."""
     values = _values(chosen, look.score)
     known = values[np.isfinite(values)]

@@ -16,7 +16,7 @@ from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, C
 from headscope.core.gating import roles
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures import curves
-from headscope.figures.theme import Figure, Palette, titled
+from headscope.figures.theme import Drawing, Palette, titled
 
 _PANEL, _BETWEEN, _ABOVE, _BELOW = 190, 46, 60, 44
 """Pixels of a task's panel, between two, above the first and below the last."""
@@ -24,7 +24,7 @@ _PANEL, _BETWEEN, _ABOVE, _BELOW = 190, 46, 60, 44
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 
-def draw(chosen: Chosen, look: Look) -> Figure:
+def draw(chosen: Chosen, look: Look) -> Drawing:
     """A panel for each task, a line for each model, the lowest and highest seed as a band."""
     tasks = list(dict.fromkeys(run.task for run in chosen.runs))
     styles = {key: number for number, key in enumerate(dict.fromkeys(map(_series, chosen.runs)))}

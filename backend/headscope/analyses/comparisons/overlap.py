@@ -16,7 +16,7 @@ from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, C
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.core.statistics.overlap import Overlap, overlap
 from headscope.figures.matrix import matrix
-from headscope.figures.theme import Figure, signed_scale, titled
+from headscope.figures.theme import Drawing, signed_scale, titled
 
 _ROOMY = 4
 """Up to so many runs the cells of a matrix have room for what chance gives, on a phone too."""
@@ -56,7 +56,7 @@ def why_not(first: Compared, second: Compared, score: str, look: Look) -> str:
     return ""
 
 
-def draw(chosen: Chosen, look: Look) -> Figure:
+def draw(chosen: Chosen, look: Look) -> Drawing:
     """Phi as colour, heads in both and phi as words; on the diagonal a task's own heads."""
     found = [[between(a, b, look.score, look) for b in chosen.runs] for a in chosen.runs]
     chance = len(chosen.runs) <= _ROOMY

@@ -27,7 +27,7 @@ from headscope.core.arrays import encode
 from headscope.core.gating import roles
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.core.statistics.certainty import expected_any
-from headscope.figures.theme import Figure, Palette, titled
+from headscope.figures.theme import Drawing, Palette, titled
 
 NOTHING = float("nan")
 _BAR, _ROW, _SPACE, _HEADING = 11, 20, 12, 30
@@ -120,7 +120,7 @@ def rows(chosen: Chosen, look: Look) -> Table:
     return table(columns)
 
 
-def draw(chosen: Chosen, look: Look) -> Figure:
+def draw(chosen: Chosen, look: Look) -> Drawing:
     """Three bars a run: faint to Any, solid to Always, a line at the mean over seeds."""
     shown = _shown(chosen, look)
     own = len(chosen.runs)

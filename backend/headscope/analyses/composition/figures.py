@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Result
+from headscope.analyses.base import Figure
 from headscope.analyses.composition import tables
-from headscope.analyses.composition.tables import KIND_WORDS, partners, strongest
+from headscope.analyses.composition.result import CompositionResult
+from headscope.analyses.composition.tables import KIND_WORDS, pairs_table, partner_table, partners, strongest
 from headscope.analyses.from_weights import head_name, how
 from headscope.core.arrays import encode
 from headscope.figures import bars, flow
-from headscope.figures.theme import Figure, magnitude_scale, titled
+from headscope.figures.theme import Drawing, magnitude_scale, titled
 from headscope.figures.view import View
 
 MOST_LINKS = 240
@@ -24,11 +25,11 @@ MOST_HEADS = 96
 """Heads of a whole matrix; beyond, a cell is a pair of layers and holds their strongest pair of heads."""
 
 
-def graph(kind: str) -> Callable[[Result, View], Figure]:
+def graph(kind: str) -> Callable[[CompositionResult, View], Drawing]:
     """The pairs above the threshold, which is a share of the strongest pair's score."""
 
-    def draw(result: Result, view: View) -> Figure:
-        scores = result.arrays[kind]
+    def draw(result: CompositionResult, view: View) -> Drawing:
+        scores = result.scores(kind)
         most = float(np.nanmax(scores))
         pairs, values = strongest(scores, MOST_LINKS, view.threshold * most, view.head)
         info, colours = result.model, view.colours
@@ -56,12 +57,12 @@ def graph(kind: str) -> Callable[[Result, View], Figure]:
     return draw
 
 
-def matrix(kind: str) -> Callable[[Result, View], Figure]:
+def matrix(kind: str) -> Callable[[CompositionResult, View], Drawing]:
     """Every pair as a cell: earlier heads down, later heads across."""
 
-    def draw(result: Result, view: View) -> Figure:
+    def draw(result: CompositionResult, view: View) -> Drawing:
         info = result.model
-        scores = result.arrays[kind]
+        scores = result.scores(kind)
         whole = info.n_layers * info.n_heads <= MOST_HEADS
         cells, names = _cells(scores, whole)
         trace = {
@@ -90,14 +91,14 @@ def matrix(kind: str) -> Callable[[Result, View], Figure]:
     return draw
 
 
-def partner_bars(result: Result, view: View) -> Figure:
+def partner_bars(result: CompositionResult, view: View) -> Drawing:
     """One head's strongest partners of each kind, earlier and later; without a head that of the best pair."""
     place = view.head or tables.busiest(result)
     colours = view.colours
     kinds = zip(KIND_WORDS, (colours.needed, colours.harmful, colours.both), strict=True)
     traces, count = [], 0
     for kind, colour in kinds:
-        names, values = partners(result.arrays[kind], place, most=8)
+        names, values = partners(result.scores(kind), place, most=8)
         count += len(names)
         traces.append(
             bars.head_bars(
@@ -143,14 +144,8 @@ def _cells(scores: NDArray[Any], whole: bool) -> tuple[NDArray[Any], list[str]]:
     return np.where(np.isneginf(filled), np.nan, filled), [f"layer {layer}" for layer in range(layers)]
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
-    "k-graph": graph("k"),
-    "q-graph": graph("q"),
-    "v-graph": graph("v"),
-    "partners": partner_bars,
-    "k-matrix": matrix("k"),
-    "q-matrix": matrix("q"),
-    "v-matrix": matrix("v"),
-}
-
-TABLES = tables.TABLES
+FIGURES = (
+    *(Figure(f"{kind}-graph", graph(kind), pairs_table(kind)) for kind in KIND_WORDS),
+    Figure("partners", partner_bars, partner_table, about_one_head=True),
+    *(Figure(f"{kind}-matrix", matrix(kind), pairs_table(kind)) for kind in KIND_WORDS),
+)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import Field
 
 from headscope.analyses.from_weights import WeightParams
@@ -20,6 +17,3 @@ class CompositionParams(WeightParams):
         title="Baseline seed",
         description="Draws the random matrices whose mean score is subtracted.",
     )
-
-
-PRESETS: Mapping[str, Mapping[str, Any]] = {}

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, table
+from headscope.analyses.composition.result import CompositionResult
 from headscope.analyses.from_weights import head_name
 from headscope.figures.view import View
 
@@ -57,18 +57,18 @@ def partners(
     return names, values
 
 
-def busiest(result: Result) -> tuple[int, int]:
+def busiest(result: CompositionResult) -> tuple[int, int]:
     """The later head of the strongest K pair."""
-    pairs, _ = strongest(result.arrays["k"], 1)
+    pairs, _ = strongest(result.k, 1)
     return int(pairs[0, 2]), int(pairs[0, 3])
 
 
-def pairs_table(kind: str) -> Callable[[Result, View], Table]:
+def pairs_table(kind: str) -> Callable[[CompositionResult, View], Table]:
     """The strongest pairs of one kind."""
 
-    def rows(result: Result, view: View) -> Table:
-        pairs, values = strongest(result.arrays[kind], MOST_PAIRS, head=view.head)
-        baseline = float(result.values["baseline"])
+    def rows(result: CompositionResult, view: View) -> Table:
+        pairs, values = strongest(result.scores(kind), MOST_PAIRS, head=view.head)
+        baseline = result.baseline
         columns: list[Column] = [
             ("earlier", "earlier head, which writes", "", _names(pairs[:, :2])),
             ("later", "later head, which reads", "", _names(pairs[:, 2:])),
@@ -80,12 +80,12 @@ def pairs_table(kind: str) -> Callable[[Result, View], Table]:
     return rows
 
 
-def partner_table(result: Result, view: View) -> Table:
+def partner_table(result: CompositionResult, view: View) -> Table:
     """One head's partners of each kind, the strongest first."""
     place = view.head or busiest(result)
     columns: dict[str, list[Any]] = {"kind": [], "partner": [], "direction": [], "above": []}
     for kind in KIND_WORDS:
-        names, values = partners(result.arrays[kind], place, MOST_PAIRS)
+        names, values = partners(result.scores(kind), place, MOST_PAIRS)
         for name, value in zip(names, values.tolist(), strict=True):
             columns["kind"].append(kind.upper())
             columns["partner"].append(name[2:])
@@ -103,10 +103,3 @@ def partner_table(result: Result, view: View) -> Table:
 
 def _names(places: Array) -> Array:
     return np.array([head_name(place) for place in places.tolist()])
-
-
-TABLES: dict[str, Callable[[Result, View], Table]] = {
-    **{f"{kind}-graph": pairs_table(kind) for kind in KIND_WORDS},
-    "partners": partner_table,
-    **{f"{kind}-matrix": pairs_table(kind) for kind in KIND_WORDS},
-}

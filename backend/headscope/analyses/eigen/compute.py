@@ -12,7 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Context, Estimate, Piece, Progress, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Progress,
+    Result,
+    Spec,
+)
 from headscope.analyses.costing import (
     LOAD_SECONDS,
     PROGRAM_BYTES,
@@ -31,6 +37,7 @@ from headscope.analyses.from_weights import (
     split,
     weights_of,
 )
+from headscope.analyses.legacy import Context, Piece
 from headscope.core.model.cost import ELEMENT_BYTES
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
@@ -127,11 +134,11 @@ class Eigen(FromWeights):
             analysis=self.name,
             schema_version=self.version,
             params=params.model_dump(mode="json"),
-            model=processed(model, params),
+            model=processed(Spec(params, model)),
             task=None,
             seeds=tuple(self.seeds(params)),
-            arrays=arrays,
-            values={"limits": limits, "notes": notes},
+            other_arrays=arrays,
+            other_values={"limits": limits, "notes": notes},
         )
 
     def headline(self, result: Result) -> dict[str, Any]:

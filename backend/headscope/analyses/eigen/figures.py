@@ -11,7 +11,7 @@ from headscope.analyses.base import Result
 from headscope.analyses.eigen import tables
 from headscope.analyses.from_weights import head_name, how, joined
 from headscope.figures import head_grid, plane
-from headscope.figures.theme import Figure, titled
+from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
 
 _MAPS = {
@@ -44,7 +44,7 @@ _MAPS = {
 }
 
 
-def induction_plane(result: Result, view: View) -> Figure:
+def induction_plane(result: Result, view: View) -> Drawing:
     """Each head between QK positivity through the best previous-token head and OV positivity."""
     arrays, colours = result.arrays, view.colours
     hover = (
@@ -75,11 +75,11 @@ def induction_plane(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, "Which heads look like induction heads?", reading)
 
 
-def positivity_map(name: str) -> Callable[[Result, View], Figure]:
+def positivity_map(name: str) -> Callable[[Result, View], Drawing]:
     """A map of one positivity, -1 to 1."""
     array, title, reading = _MAPS[name]
 
-    def draw(result: Result, view: View) -> Figure:
+    def draw(result: Result, view: View) -> Drawing:
         info = result.model
         empty = np.full((info.n_layers, info.n_heads), np.nan, np.float32)
         values = result.arrays.get(array, empty)
@@ -93,7 +93,7 @@ def positivity_map(name: str) -> Callable[[Result, View], Figure]:
     return draw
 
 
-def spectra(result: Result, view: View) -> Figure:
+def spectra(result: Result, view: View) -> Drawing:
     """One head's eigenvalues in the complex plane; without a head the one that copies most."""
     place = view.head or tables.most_copying(result)
     colours = view.colours
@@ -132,7 +132,7 @@ def spectra(result: Result, view: View) -> Figure:
     return titled({"data": traces, "layout": layout}, title, reading, head=list(map(int, place)))
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "plane": induction_plane,
     "copying": positivity_map("copying"),
     "matching": positivity_map("matching"),

@@ -9,9 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Progress,
+    Result,
+)
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
 from headscope.analyses.evaluation.schema import PRESETS, EvaluationParams, given
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.core.gating.verdict import judge
 from headscope.core.model.cost import (
     CPU_BUDGET,
@@ -129,14 +136,14 @@ class Evaluation:
             model=model,
             task=None,
             seeds=(),
-            arrays={
+            other_arrays={
                 **{
                     name: np.stack([each[name] for each in found]).astype(np.float32)
                     for name in ("accuracy", "log_probability")
                 },
                 "gates": found[0]["table"],
             },
-            values={"tasks": about, "gates": gates, "notes": _notes(about)},
+            other_values={"tasks": about, "gates": gates, "notes": _notes(about)},
         )
 
     def headline(self, result: Result) -> dict[str, Any]:

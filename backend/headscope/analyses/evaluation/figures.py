@@ -10,11 +10,11 @@ from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, flat, places, table
 from headscope.core.arrays import encode
 from headscope.figures import head_grid
-from headscope.figures.theme import Figure, titled
+from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
 
 
-def accuracy(result: Result, view: View) -> Figure:
+def accuracy(result: Result, view: View) -> Drawing:
     """Held-out accuracy of each task, as the model is and under the gates."""
     names = [task["name"] for task in result.values["tasks"]]
     colours = view.colours
@@ -45,7 +45,7 @@ def accuracy(result: Result, view: View) -> Figure:
     return titled({"data": traces, "layout": layout}, "Without and with the gates", reading + ".", wide=True)
 
 
-def gates(result: Result, view: View) -> Figure:
+def gates(result: Result, view: View) -> Drawing:
     """The gates on the head grid."""
     group = result.model.n_heads // result.model.n_kv_heads
     figure = head_grid.magnitudes(result.arrays["gates"], view.colours, name="gate", group=group)
@@ -75,5 +75,5 @@ def gates_table(result: Result, view: View) -> Table:
     return table(columns)
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {"accuracy": accuracy, "gates": gates}
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {"accuracy": accuracy, "gates": gates}
 TABLES: dict[str, Callable[[Result, View], Table]] = {"accuracy": accuracy_table, "gates": gates_table}

@@ -14,6 +14,7 @@ from headscope.analyses import figures
 from headscope.analyses.base import Result
 from headscope.analyses.export import numbers
 from headscope.analyses.export.facts import Facts
+from headscope.analyses.request import find
 from headscope.errors import Invalid
 from headscope.figures.view import view
 
@@ -96,7 +97,7 @@ def _write(kind: Format, result: Result, facts: Facts, look: Look) -> bytes:
     if kind == "npz":
         return numbers.npz(result)
     if kind == "csv":
-        name = look.figure or figures.whole(result.analysis)
+        name = look.figure or find(result.analysis).whole.name
         return numbers.csv(figures.table(result, name, look.threshold, look.mode, look.head))
     if kind == "json":
         return numbers.json(result, look.figure, look.threshold, look.mode, look.head)

@@ -13,7 +13,7 @@ from headscope.analyses.columns import Table
 from headscope.analyses.comparisons import Chosen, Compared, Look
 from headscope.analyses.export import EXPORTS, Export, numbers, unknown_format
 from headscope.analyses.export.facts import Facts
-from headscope.figures.theme import Figure, theme
+from headscope.figures.theme import Drawing, theme
 
 Format = Literal["csv", "json", "html", "png", "svg"]
 
@@ -41,7 +41,7 @@ def export(
     return Export(content, EXPORTS[kind], f"{facts.file_stem}.{kind}")
 
 
-def _write(kind: Format, figure: Figure, table: Table, facts: Facts, chosen: Chosen, colours: str) -> bytes:
+def _write(kind: Format, figure: Drawing, table: Table, facts: Facts, chosen: Chosen, colours: str) -> bytes:
     meta = figure["layout"]["meta"]
     if kind == "csv":
         return numbers.csv(table)
@@ -54,7 +54,7 @@ def _write(kind: Format, figure: Figure, table: Table, facts: Facts, chosen: Cho
     return picture.draw(drawing.standing_alone(figure, facts.subtitle, colours), kind)
 
 
-def _page(figure: Figure, table: Table, facts: Facts, colours: str) -> bytes:
+def _page(figure: Drawing, table: Table, facts: Facts, colours: str) -> bytes:
     from headscope.analyses.export import page
 
     notes = "".join(f"<p>{escape(note)}</p>" for note in figure["layout"]["meta"]["notes"])

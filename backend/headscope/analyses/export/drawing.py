@@ -7,7 +7,7 @@ from typing import Any
 
 from headscope.core.gating.roles import ROLE_NAMES
 from headscope.figures import head_grid, theme
-from headscope.figures.theme import ROLE_LABELS, Figure, Palette
+from headscope.figures.theme import ROLE_LABELS, Drawing, Palette
 
 WIDTH = 760
 """Pixels of a picture that has no width of its own."""
@@ -17,12 +17,12 @@ TITLE_SPACE = 72
 LEGEND_SPACE = 24
 
 
-def is_grid(figure: Figure) -> bool:
+def is_grid(figure: Drawing) -> bool:
     """Whether it is a head grid, which has a size of its own and round corners."""
     return "cell_columns" in figure["layout"]["meta"]
 
 
-def standing_alone(figure: Figure, title: str, colours: str, *, with_roles: bool = False) -> Figure:
+def standing_alone(figure: Drawing, title: str, colours: str, *, with_roles: bool = False) -> Drawing:
     """The figure with all that a reader needs who sees nothing else; ``with_roles``: with their legend."""
     palette = theme.palette(colours)
     layout, meta = figure["layout"], figure["layout"]["meta"]
@@ -60,7 +60,7 @@ def standing_alone(figure: Figure, title: str, colours: str, *, with_roles: bool
     return head_grid.rounded(figure, across, layout["height"], palette)
 
 
-def _narrowed(figure: Figure, across: int) -> Figure:
+def _narrowed(figure: Drawing, across: int) -> Drawing:
     """A grid of few layers: its cells keep their width, title and legend have the whole picture's."""
     layout = figure["layout"]
     sides = layout["margin"]["l"] + layout["margin"]["r"]
@@ -81,7 +81,7 @@ def _look(meta: dict[str, Any]) -> str:
     return " · ".join(parts)
 
 
-def _with_legend(figure: Figure, colours: Palette) -> Figure:
+def _with_legend(figure: Drawing, colours: Palette) -> Drawing:
     keys = [_key(role, colours) for role in ("needed", "harmful", "both", "irrelevant", "undecided")]
     legend = {"x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "itemsizing": "trace"}
     return {

@@ -12,14 +12,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from headscope.analyses import ANALYSES, figures
+from headscope.analyses import figures
 from headscope.analyses.base import Result
 from headscope.analyses.columns import Table
 from headscope.analyses.export import drawing, plotly_js
 from headscope.analyses.export.facts import Facts
-from headscope.core.gating import roles
+from headscope.analyses.headline import told
+from headscope.analyses.request import find
 from headscope.figures import head_grid, theme
-from headscope.figures.theme import ROLE_LABELS, Figure
+from headscope.figures.theme import ROLE_LABELS, Drawing
 
 GRID_WIDTH = 1030
 """Pixels inside a card of the page's full width."""
@@ -78,7 +79,7 @@ style-src 'unsafe-inline'; font-src data:; img-src data: blob:">
 """.encode()
 
 
-def _sized(figure: Figure) -> Figure:
+def _sized(figure: Drawing) -> Drawing:
     if not drawing.is_grid(figure):
         return figure
     width = min(GRID_WIDTH, figure["layout"]["meta"]["max_width"])
@@ -104,30 +105,25 @@ def _numbers(result: Result, threshold: float) -> str:
 
 
 def _headline(result: Result, threshold: float) -> list[tuple[str, str]]:
-    """The few numbers on top, in words; those of gates are shares at the threshold that is looked at."""
-    own = getattr(ANALYSES[result.analysis], "headline", None)
-    if own is not None:
-        return [(name.replace("_", " ").capitalize(), _cell(value)) for name, value in own(result).items()]
-    shares = roles.headline(result.arrays, threshold)
-    words = (
-        ("Always needed", "always_needed"),
-        ("Needed in some seed", "any_needed"),
-        ("Always harmful", "always_harmful"),
-        ("Harmful in some seed", "any_harmful"),
-        ("Accuracy as it is", "accuracy_ungated"),
-        ("With harmful shut", "accuracy_plus"),
-    )
-    return [(word, _percent(shares[name])) for word, name in words]
+    """The few numbers on top, in words; shares of roles are at the threshold that is looked at."""
+    numbers = find(result.analysis).headline(result, threshold)
+    return [
+        (
+            each.label,
+            _percent(each.value) if each.unit == "share" and each.value is not None else _cell(each.value),
+        )
+        for each in told(result.analysis, numbers)
+    ]
 
 
 def _card(
-    result: Result, name: str, figure: Figure, threshold: float, mode: str, head: str | None = None
+    result: Result, name: str, figure: Drawing, threshold: float, mode: str, head: str | None = None
 ) -> str:
     bar = _roles_bar(threshold, mode) if name == "roles" else ""
     return card(name, figure, figures.table(result, name, threshold, mode, head), bar)
 
 
-def card(name: str, figure: Figure, table: Table, bar: str = "") -> str:
+def card(name: str, figure: Drawing, table: Table, bar: str = "") -> str:
     """A figure, what it says, and its table; ``bar`` is markup above the drawing."""
     meta = figure["layout"]["meta"]
     twin = _table(table, meta["title"])

@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from headscope.analyses.export import plotly_js
 from headscope.errors import Unavailable
-from headscope.figures.theme import Figure
+from headscope.figures.theme import Drawing
 
 SCALE = 2
 PATIENCE = 60.0
@@ -38,7 +38,7 @@ _PLACES = (
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def draw(figure: Figure, kind: Literal["png", "svg"]) -> bytes:
+def draw(figure: Drawing, kind: Literal["png", "svg"]) -> bytes:
     """A figure that stands alone, as a picture.
 
     Raises ``Unavailable`` (no-browser, picture-failed) where that can't be had here.
@@ -66,7 +66,7 @@ def find_browser() -> Path:
     )
 
 
-async def _drawn(browser: Path, figure: Figure, kind: Literal["png", "svg"]) -> bytes:
+async def _drawn(browser: Path, figure: Drawing, kind: Literal["png", "svg"]) -> bytes:
     try:
         return await asyncio.wait_for(_with_browser(browser, figure, kind), PATIENCE)
     except ImportError as error:
@@ -84,7 +84,7 @@ async def _drawn(browser: Path, figure: Figure, kind: Literal["png", "svg"]) -> 
         ) from error
 
 
-async def _with_browser(browser: Path, figure: Figure, kind: Literal["png", "svg"]) -> bytes:
+async def _with_browser(browser: Path, figure: Drawing, kind: Literal["png", "svg"]) -> bytes:
     from choreographer import Browser
 
     with tempfile.TemporaryDirectory(prefix="headscope-") as folder:
@@ -131,7 +131,7 @@ async def _value(tab: Any, expression: str) -> Any:
         await asyncio.sleep(0.05)
 
 
-def _page(figure: Figure) -> str:
+def _page(figure: Drawing) -> str:
     plot = json.dumps({"data": figure["data"], "layout": figure["layout"]}, allow_nan=False)
     size = json.dumps({name: figure["layout"][name] for name in ("width", "height")})
     return f"""<!doctype html><meta charset="utf-8"><style>{plotly_js.font_face()}body{{margin:0}}</style>

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Progress,
+    Result,
+)
 from headscope.analyses.induction.estimate import estimate
 from headscope.analyses.induction.plan import Work, ablated, plan
 from headscope.analyses.induction.schema import PRESETS, InductionParams, learning_pair, positions
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.core.gating.gate_vector import GateVector
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
@@ -103,8 +110,8 @@ class Induction:
             model=model,
             task=None,
             seeds=tuple(self.seeds(params)),
-            arrays=arrays,
-            values=_values(params, model),
+            other_arrays=arrays,
+            other_values=_values(params, model),
         )
 
     def headline(self, result: Result) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from headscope.analyses.columns import flat, over_seeds, quietly, spread
 from headscope.analyses.induction import tables
 from headscope.core.patterns.scores import SCORES, Score
 from headscope.figures import bars, curves, head_grid
-from headscope.figures.theme import Figure, titled
+from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
 
 RANKED = 20
@@ -31,10 +31,10 @@ _READINGS = {
 }
 
 
-def score_map(score: Score) -> Callable[[Result, View], Figure]:
+def score_map(score: Score) -> Callable[[Result, View], Drawing]:
     """The map of one score: its mean over draws; in the modes always and any its lowest or highest draw."""
 
-    def draw(result: Result, view: View) -> Figure:
+    def draw(result: Result, view: View) -> Drawing:
         values = over_seeds(result.arrays[score.name], view.mode)
         high = float(np.log(result.values["positions"])) if score.name == "entropy" else 1.0
         group = result.model.n_heads // result.model.n_kv_heads
@@ -49,7 +49,7 @@ def score_map(score: Score) -> Callable[[Result, View], Figure]:
     return draw
 
 
-def heads(result: Result, view: View) -> Figure:
+def heads(result: Result, view: View) -> Drawing:
     """The strongest induction heads, with the spread over draws."""
     mean, error = (flat(values) for values in _over_draws(result.arrays["induction"]))
     order = np.argsort(-mean, kind="stable")[:RANKED]
@@ -72,7 +72,7 @@ def heads(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, "The strongest induction heads", reading)
 
 
-def loss(result: Result, view: View) -> Figure:
+def loss(result: Result, view: View) -> Drawing:
     """Loss by position: how much cheaper a token is when it has been seen before."""
     mean, error = _over_draws(result.arrays["loss"])
     position = np.arange(1, len(mean))
@@ -106,7 +106,7 @@ def loss(result: Result, view: View) -> Figure:
     )
 
 
-def ablation(result: Result, view: View) -> Figure:
+def ablation(result: Result, view: View) -> Drawing:
     """The strongest heads gated off, one at a time, with later heads free to respond and not."""
     names = [f"{layer}.{head}" for layer, head in result.arrays["ablated_heads"].tolist()]
     traces: list[dict[str, Any]] = []
@@ -141,7 +141,7 @@ def ablation(result: Result, view: View) -> Figure:
 
 _MAPS = {score.name: score_map(score) for score in SCORES}
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "induction": _MAPS["induction"],
     "heads": heads,
     "loss": loss,

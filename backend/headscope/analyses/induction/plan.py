@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headscope.analyses.base import Piece
 from headscope.analyses.cutting import blocks, fitting
 from headscope.analyses.induction.schema import InductionParams, positions
+from headscope.analyses.legacy import Piece
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
 

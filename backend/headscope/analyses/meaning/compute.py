@@ -15,8 +15,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Progress,
+    Result,
+)
 from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.meaning.evidence import Evidence, evidence, gating_of, pack, unpack
 from headscope.analyses.meaning.names import conflicts, first_names
 from headscope.analyses.meaning.roles import ROLES, SIGNIFICANT, role_sets
@@ -117,8 +124,8 @@ class Meaning:
             model=model,
             task=None,
             seeds=tuple(self.seeds(params)),
-            arrays=arrays,
-            values={
+            other_arrays=arrays,
+            other_values={
                 "tests": [vars(each.test) for each in found.tested],
                 "sources": dict(found.sources),
                 "complete": found.complete,

@@ -15,7 +15,7 @@ from headscope.analyses.meaning.roles import ROLES, SIGNIFICANT
 from headscope.core.arrays import encode
 from headscope.figures import categories
 from headscope.figures.categories import Kind
-from headscope.figures.theme import Figure, Palette, magnitude_scale, titled
+from headscope.figures.theme import Drawing, Palette, magnitude_scale, titled
 from headscope.figures.view import View
 
 SHOWN = 30
@@ -24,7 +24,7 @@ SHOWN = 30
 _SMALL, _LARGE = 4.0, 16.0
 
 
-def names(result: Result, view: View) -> Figure:
+def names(result: Result, view: View) -> Drawing:
     """The first name of every head, as colour and letter."""
     info, arrays = result.model, result.arrays
     known = [
@@ -50,7 +50,7 @@ def names(result: Result, view: View) -> Figure:
     return titled(figure, "What each head does", reading)
 
 
-def evidence(result: Result, view: View) -> Figure:
+def evidence(result: Result, view: View) -> Drawing:
     """A row a named head, a column a test; full dots passed."""
     found = unpack(result.arrays, result.values)
     heads = ranked(result)[:SHOWN]
@@ -84,7 +84,7 @@ def evidence(result: Result, view: View) -> Figure:
     return titled({"data": traces, "layout": layout}, "What the names rest on", reading)
 
 
-def cross(result: Result, view: View) -> Figure:
+def cross(result: Result, view: View) -> Drawing:
     """Names against roles of the gating run: heads in both, and how surely that isn't chance."""
     tests = [each["name"] for each in result.values["tests"]]
     layout: dict[str, Any] = {
@@ -178,6 +178,6 @@ def _cell(count: int, p: float) -> str:
     return f"{count}{' *' if p < SIGNIFICANT else ''}<br>p {p:.2g}"
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {"names": names, "evidence": evidence, "cross": cross}
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {"names": names, "evidence": evidence, "cross": cross}
 
 TABLES = tables.TABLES

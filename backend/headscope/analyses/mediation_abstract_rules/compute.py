@@ -21,7 +21,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Progress,
+    Result,
+)
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.mediation_abstract_rules.estimate import estimate
 from headscope.analyses.mediation_abstract_rules.plan import Work, plan
 from headscope.analyses.mediation_abstract_rules.result import headline, join
@@ -90,8 +97,8 @@ class AbstractRules:
             model=model,
             task=None,
             seeds=tuple(self.seeds(params)),
-            arrays=arrays,
-            values=values,
+            other_arrays=arrays,
+            other_values=values,
         )
 
     def headline(self, result: Result) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from headscope.analyses.mediating import effect_map, strongest
 from headscope.analyses.mediation_abstract_rules import tables
 from headscope.analyses.mediation_abstract_rules.schema import KINDS, Kind
 from headscope.figures import bars
-from headscope.figures.theme import Figure, titled
+from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
 
 _EACH = 6
@@ -27,10 +27,10 @@ _READINGS = {
 }
 
 
-def kind_map(kind: Kind) -> Callable[[Result, View], Figure]:
+def kind_map(kind: Kind) -> Callable[[Result, View], Drawing]:
     """The map of one kind's scores."""
 
-    def draw(result: Result, view: View) -> Figure:
+    def draw(result: Result, view: View) -> Drawing:
         sure = result.arrays[f"{kind.name}_significant"] > 0
         group = result.model.n_heads // result.model.n_kv_heads
         figure = effect_map(result.arrays[kind.name], sure, view, f"{kind.words} score", group)
@@ -41,7 +41,7 @@ def kind_map(kind: Kind) -> Callable[[Result, View], Figure]:
     return draw
 
 
-def heads(result: Result, view: View) -> Figure:
+def heads(result: Result, view: View) -> Drawing:
     """The strongest heads of each kind, in all three scores."""
     shown = sorted({head for kind in KINDS for head in strongest(result.arrays[kind.name], _EACH)})
     places = tuple(np.array(shown).T)
@@ -75,7 +75,7 @@ def heads(result: Result, view: View) -> Figure:
     return titled({"data": traces, "layout": layout}, "The strongest heads of each kind", reading)
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     **{kind.name: kind_map(kind) for kind in KINDS},
     "heads": heads,
 }

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from headscope.analyses.base import Piece
 from headscope.analyses.cutting import blocks, fitting
+from headscope.analyses.legacy import Piece
 from headscope.analyses.mediating import patched_flop
 from headscope.analyses.mediation_abstract_rules.schema import KINDS, SWAPPED, AbstractRuleParams
 from headscope.core.model.cost import forward_flop

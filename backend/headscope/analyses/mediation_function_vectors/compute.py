@@ -16,7 +16,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Progress,
+    Result,
+)
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.mediation_function_vectors.estimate import estimate
 from headscope.analyses.mediation_function_vectors.plan import Work, other_tasks, plan
 from headscope.analyses.mediation_function_vectors.result import headline, join
@@ -92,8 +99,8 @@ class FunctionVectors:
             model=model,
             task={"name": task.name, "title": task.title, "content_hash": task.content_hash},
             seeds=tuple(self.seeds(params)),
-            arrays=arrays,
-            values=values,
+            other_arrays=arrays,
+            other_values=values,
         )
 
     def headline(self, result: Result) -> dict[str, Any]:

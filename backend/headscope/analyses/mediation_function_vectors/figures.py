@@ -10,14 +10,14 @@ from headscope.analyses.base import Result
 from headscope.analyses.mediating import effect_map, ranked_bars, strongest
 from headscope.analyses.mediation_function_vectors import tables
 from headscope.core.arrays import encode
-from headscope.figures.theme import Figure, signed_scale, titled
+from headscope.figures.theme import Drawing, signed_scale, titled
 from headscope.figures.view import View
 
 _BY_TASK = 12
 """Heads in the picture of tasks."""
 
 
-def effect(result: Result, view: View) -> Figure:
+def effect(result: Result, view: View) -> Drawing:
     """How much each head brings the answer back, over all tasks of the run."""
     sure = result.arrays["over_tasks_significant"] > 0
     group = result.model.n_heads // result.model.n_kv_heads
@@ -29,7 +29,7 @@ def effect(result: Result, view: View) -> Figure:
     return titled(figure, "What brings the task back", reading, statistic="average indirect effect")
 
 
-def heads(result: Result, view: View) -> Figure:
+def heads(result: Result, view: View) -> Drawing:
     """The strongest heads with the spread over prompts and tasks."""
     arrays = result.arrays
     error = np.sqrt((arrays["error"].astype(np.float64) ** 2).sum(0)) / len(arrays["error"])
@@ -55,7 +55,7 @@ def heads(result: Result, view: View) -> Figure:
     return titled(figure, "The strongest heads", reading)
 
 
-def tasks(result: Result, view: View) -> Figure:
+def tasks(result: Result, view: View) -> Drawing:
     """The strongest heads in each task."""
     shown = strongest(result.arrays["effect"].max(0), _BY_TASK)
     places = tuple(np.array(shown).T)
@@ -97,7 +97,7 @@ def tasks(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, "Task by task", reading)
 
 
-def answers(result: Result, view: View) -> Figure:
+def answers(result: Result, view: View) -> Drawing:
     """The answer's probability in clean and in shuffled prompts, and with the strongest head patched."""
     arrays, names = result.arrays, list(result.values["tasks"])
     patched = arrays["p_shuffled"] + arrays["effect"].reshape(len(names), -1).max(1)
@@ -131,7 +131,7 @@ def answers(result: Result, view: View) -> Figure:
     return titled({"data": traces, "layout": layout}, "What shuffled labels cost", reading)
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "effect": effect,
     "heads": heads,
     "tasks": tasks,

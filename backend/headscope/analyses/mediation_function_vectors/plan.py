@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from headscope.analyses.base import Input, Piece
+from headscope.analyses.base import Input
 from headscope.analyses.cutting import blocks, fitting
+from headscope.analyses.legacy import Piece
 from headscope.analyses.mediating import patched_flop
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
 from headscope.core.model.cost import forward_flop

@@ -12,7 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Result,
+)
 from headscope.analyses.costing import (
     LOAD_SECONDS,
     PROGRAM_BYTES,
@@ -22,6 +27,7 @@ from headscope.analyses.costing import (
     tflop,
 )
 from headscope.analyses.from_weights import FromWeights, head_name, limits_list
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.paths import pieces as parts
 from headscope.analyses.paths.prompt import looked_at, token_ids
 from headscope.analyses.paths.schema import PRESETS, PathsParams
@@ -147,8 +153,8 @@ class Paths(FromWeights):
             model=replace(model, weight_processing=params.weight_processing),
             task=None,
             seeds=tuple(self.seeds(params)),
-            arrays=arrays,
-            values={
+            other_arrays=arrays,
+            other_values={
                 "tokens": names["vocabulary"],
                 "prompt": names["prompt"],
                 "at": int(at),

@@ -15,13 +15,13 @@ from headscope.analyses.paths.compute import path_name
 from headscope.analyses.token_names import Words
 from headscope.core.arrays import encode
 from headscope.figures import bars, head_grid, plane, ranked
-from headscope.figures.theme import Figure, magnitude_scale, titled
+from headscope.figures.theme import Drawing, magnitude_scale, titled
 from headscope.figures.view import View
 
 SHOWN = 24
 
 
-def terms(result: Result, view: View) -> Figure:
+def terms(result: Result, view: View) -> Drawing:
     """The paths that add most to the logit and take most from it; with a head in hand only its own."""
     arrays, values, colours = result.arrays, result.values, view.colours
     chosen = np.arange(len(arrays["value"]))
@@ -52,7 +52,7 @@ def terms(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, f"The strongest paths{of}", reading)
 
 
-def orders(result: Result, view: View) -> Figure:
+def orders(result: Result, view: View) -> Drawing:
     """Loss when heads read only paths of up to so many heads."""
     loss, colours = result.arrays["orders"], view.colours
     names = [f"up to {order}" for order in range(loss.shape[1])]
@@ -76,7 +76,7 @@ def orders(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, "How long do paths have to be?", reading)
 
 
-def heads(result: Result, view: View) -> Figure:
+def heads(result: Result, view: View) -> Drawing:
     """Each head's marginal effect by its one-head paths."""
     mean = result.arrays["heads"].mean(axis=0)
     most = float(np.nanmax(np.abs(mean))) or 1.0
@@ -90,7 +90,7 @@ def heads(result: Result, view: View) -> Figure:
     return titled(figure, "How much does each head do by itself?", reading)
 
 
-def virtual(result: Result, view: View) -> Figure:
+def virtual(result: Result, view: View) -> Drawing:
     """The virtual heads that matter most."""
     pairs = tables.virtual_pairs(result)
     if view.head is not None:
@@ -110,7 +110,7 @@ def virtual(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, "Which virtual heads matter?", reading)
 
 
-def virtual_pattern(result: Result, view: View) -> Figure:
+def virtual_pattern(result: Result, view: View) -> Drawing:
     """Where one virtual head looks: A2 A1."""
     place = tables.virtual_place(result, view)
     rows, name = result.arrays["pair_pattern"][place], _pair_name(result, place)
@@ -143,7 +143,7 @@ def virtual_pattern(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, f"Where virtual head {name} looks", reading)
 
 
-def virtual_spectrum(result: Result, view: View) -> Figure:
+def virtual_spectrum(result: Result, view: View) -> Drawing:
     """Eigenvalues of one virtual head's OV product."""
     place, colours = tables.virtual_place(result, view), view.colours
     values, name = joined(result.arrays["pair_spectrum"][place]), _pair_name(result, place)
@@ -191,7 +191,7 @@ def _why(result: Result, view: View) -> str:
     return f"{kept}, this one adds most to the logit on this prompt or takes most from it."
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "terms": terms,
     "orders": orders,
     "heads": heads,

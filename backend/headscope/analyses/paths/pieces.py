@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context
+from headscope.analyses.base import Arrays
 from headscope.analyses.from_weights import limits_array, split
+from headscope.analyses.legacy import Context
 from headscope.analyses.paths import kept
 from headscope.analyses.paths.prompt import looked_at, token_ids, token_text
 from headscope.analyses.paths.schema import PathsParams

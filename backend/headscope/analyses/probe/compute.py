@@ -7,10 +7,16 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Estimate, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Progress,
+    Result,
+)
 from headscope.analyses.chg.result import identity
 from headscope.analyses.cutting import blocks
 from headscope.analyses.held_out import of_task, scoring, sizes
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.probe.labels import Probing, probing
 from headscope.analyses.probe.schema import PRESETS, ProbeParams
 from headscope.core.model.info import ModelInfo
@@ -133,14 +139,14 @@ class Probe:
             model=model,
             task=identity(task),
             seeds=tuple(self.seeds(params)),
-            arrays={
+            other_arrays={
                 "accuracy": accuracy.astype(np.float32),
                 "control": control.astype(np.float32),
                 "selectivity": (accuracy - control.mean(axis=0)).astype(np.float32),
                 "p": p.astype(np.float32),
                 "significant": (p < SIGNIFICANT).astype(np.uint8),
             },
-            values={**values, "notes": _notes(values, unsettled, int(parts[0]["left_out"][0]), p)},
+            other_values={**values, "notes": _notes(values, unsettled, int(parts[0]["left_out"][0]), p)},
         )
 
     def headline(self, result: Result) -> dict[str, Any]:

@@ -11,16 +11,16 @@ from headscope.analyses.columns import flat
 from headscope.analyses.probe import tables
 from headscope.core.arrays import encode
 from headscope.figures import bars, head_grid
-from headscope.figures.theme import Figure, titled
+from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
 
 RANKED = 20
 
 
-def score_map(name: str, title: str, words: str) -> Callable[[Result, View], Figure]:
+def score_map(name: str, title: str, words: str) -> Callable[[Result, View], Drawing]:
     """One number of every head on the grid."""
 
-    def draw(result: Result, view: View) -> Figure:
+    def draw(result: Result, view: View) -> Drawing:
         values = np.clip(result.arrays[name], 0, None)
         high = 1.0 if name == "accuracy" else max(float(values.max()), 0.01)
         group = result.model.n_heads // result.model.n_kv_heads
@@ -31,7 +31,7 @@ def score_map(name: str, title: str, words: str) -> Callable[[Result, View], Fig
     return draw
 
 
-def heads(result: Result, view: View) -> Figure:
+def heads(result: Result, view: View) -> Drawing:
     """The heads that tell most, with their controls and chance."""
     colours = view.colours
     accuracy, control = flat(result.arrays["accuracy"]), flat(result.arrays["control"].mean(axis=0))
@@ -74,7 +74,7 @@ def heads(result: Result, view: View) -> Figure:
     return titled({"data": [trace, shuffled], "layout": layout}, "Which heads hold the label", reading)
 
 
-def labels(result: Result, view: View) -> Figure:
+def labels(result: Result, view: View) -> Drawing:
     """How many rows each label has."""
     values, colours = result.values, view.colours
     traces = [
@@ -104,7 +104,7 @@ def labels(result: Result, view: View) -> Figure:
     return titled({"data": traces, "layout": layout}, "The labels", reading)
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "selectivity": score_map(
         "selectivity",
         "How much better than shuffled labels",

@@ -9,10 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Estimate, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Progress,
+    Result,
+)
 from headscope.analyses.chg.result import identity
 from headscope.analyses.columns import quietly
 from headscope.analyses.held_out import of_task, scoring, sizes
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.relatives.plan import Work, passed, plan, slope_passes
 from headscope.analyses.relatives.schema import MEASURES, PRESETS, RelativesParams
 from headscope.core.model.info import ModelInfo
@@ -103,8 +109,8 @@ class Relatives:
             model=model,
             task=identity(task),
             seeds=tuple(self.seeds(params)),
-            arrays=arrays,
-            values=_values(params, per_example, int(parts[0]["n_left_out"][0])),
+            other_arrays=arrays,
+            other_values=_values(params, per_example, int(parts[0]["n_left_out"][0])),
         )
 
     def headline(self, result: Result) -> dict[str, Any]:

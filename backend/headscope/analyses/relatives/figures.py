@@ -12,14 +12,14 @@ from headscope.analyses.relatives import tables
 from headscope.analyses.relatives.schema import MEASURES, Measure
 from headscope.core.arrays import encode
 from headscope.figures import bars, head_grid
-from headscope.figures.theme import Figure, titled
+from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
 
 RANKED = 20
 """Heads in the bars."""
 
 
-def heads(result: Result, view: View) -> Figure:
+def heads(result: Result, view: View) -> Drawing:
     """The heads that cost most to leave out, or help most, with their standard errors."""
     values, error = flat(result.arrays["left_out"]), flat(result.arrays["left_out_se"])
     order = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")[:RANKED]
@@ -48,10 +48,10 @@ def heads(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, "What each head costs when it is left out", reading)
 
 
-def measure_map(measure: Measure) -> Callable[[Result, View], Figure]:
+def measure_map(measure: Measure) -> Callable[[Result, View], Drawing]:
     """The map of one measure; signed, but for importance."""
 
-    def draw(result: Result, view: View) -> Figure:
+    def draw(result: Result, view: View) -> Drawing:
         values = result.arrays[measure.name]
         known = np.abs(values[np.isfinite(values)])
         most = float(known.max()) if len(known) and known.max() > 0 else 1.0
@@ -70,7 +70,7 @@ def measure_map(measure: Measure) -> Callable[[Result, View], Figure]:
     return draw
 
 
-def estimates(result: Result, view: View) -> Figure:
+def estimates(result: Result, view: View) -> Drawing:
     """The two first-order estimates against what leaving a head out really costs."""
     left = flat(result.arrays["left_out"])
     layer, head = np.divmod(np.arange(len(left)), result.model.n_heads)
@@ -107,7 +107,7 @@ def estimates(result: Result, view: View) -> Figure:
     return titled({"data": dots, "layout": layout}, "Estimates against the truth", reading)
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "heads": heads,
     **{measure.name: measure_map(measure) for measure in MEASURES},
     "estimates": estimates,

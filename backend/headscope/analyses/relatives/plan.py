@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headscope.analyses.base import Piece
 from headscope.analyses.cutting import PIECE_FLOP, blocks
 from headscope.analyses.held_out import NOMINAL_TOKENS
+from headscope.analyses.legacy import Piece
 from headscope.analyses.relatives.schema import RelativesParams
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo

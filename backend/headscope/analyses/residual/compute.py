@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Context, Estimate, Piece, Result
+from headscope.analyses.base import Arrays, Estimate, Result, Spec
 from headscope.analyses.costing import (
     LOAD_SECONDS,
     PROGRAM_BYTES,
@@ -25,6 +25,7 @@ from headscope.analyses.from_weights import (
     processed,
     weights_of,
 )
+from headscope.analyses.legacy import Context, Piece
 from headscope.analyses.residual.schema import PRESETS, ResidualParams
 from headscope.core.model.cost import ELEMENT_BYTES
 from headscope.core.model.info import ModelInfo
@@ -100,11 +101,11 @@ class Residual(FromWeights):
             analysis=self.name,
             schema_version=self.version,
             params=params.model_dump(mode="json"),
-            model=processed(model, params),
+            model=processed(Spec(params, model)),
             task=None,
             seeds=(),
-            arrays=arrays,
-            values={
+            other_arrays=arrays,
+            other_values={
                 "writers": limits_list(pieces["reads"]["writers"]),
                 "readers": limits_list(pieces["reads"]["readers"]),
                 "limits": limits,

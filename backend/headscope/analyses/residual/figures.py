@@ -12,14 +12,14 @@ from headscope.analyses.from_weights import how
 from headscope.analyses.residual import tables
 from headscope.core.arrays import encode
 from headscope.figures import curves, head_grid, plane, ranked
-from headscope.figures.theme import Figure, magnitude_scale, titled
+from headscope.figures.theme import Drawing, magnitude_scale, titled
 from headscope.figures.view import View
 
 SHOWN = 30
 BINS = 40
 
 
-def norms(result: Result, view: View) -> Figure:
+def norms(result: Result, view: View) -> Drawing:
     """Norms of the stream and of what each layer adds, mean over the prompt."""
     arrays, colours = result.arrays, view.colours
     traces = []
@@ -47,7 +47,7 @@ def norms(result: Result, view: View) -> Figure:
     return titled({"data": traces, "layout": layout}, "How the stream grows", reading)
 
 
-def memory(result: Result, view: View) -> Figure:
+def memory(result: Result, view: View) -> Drawing:
     """Heads that take away what they read."""
     group = result.model.n_heads // result.model.n_kv_heads
     values = result.arrays["erasing"]
@@ -60,7 +60,7 @@ def memory(result: Result, view: View) -> Figure:
     return titled(figure, "Which heads clear what they read?", reading)
 
 
-def clearing(result: Result, view: View) -> Figure:
+def clearing(result: Result, view: View) -> Drawing:
     """Attention to the present token against clearing."""
     arrays, colours = result.arrays, view.colours
     hover = (
@@ -89,7 +89,7 @@ def clearing(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, "Which heads manage memory?", reading)
 
 
-def neurons(result: Result, view: View) -> Figure:
+def neurons(result: Result, view: View) -> Drawing:
     """How many neurons of each layer write against what they read."""
     cosine, colours = result.arrays["cosine"], view.colours
     edges = np.linspace(-1, 1, BINS + 1)
@@ -125,7 +125,7 @@ def neurons(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, "Which neurons clear what they read?", reading)
 
 
-def reads(result: Result, view: View) -> Figure:
+def reads(result: Result, view: View) -> Drawing:
     """The strongest pairs of a writer and a reader."""
     found = tables.reads(result, view)["rows"][:SHOWN]
     names = [f"{writer} → {reader}" for writer, reader, *_ in found]
@@ -146,7 +146,7 @@ def reads(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, f"Who reads whom{of}?", reading)
 
 
-def written(result: Result, view: View) -> Figure:
+def written(result: Result, view: View) -> Drawing:
     """How much each head writes at most."""
     info = result.model
     norm = dict(zip(result.values["writers"], result.arrays["written"].tolist(), strict=True))
@@ -164,7 +164,7 @@ def written(result: Result, view: View) -> Figure:
     return titled(figure, "How much does each head write?", reading)
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "norms": norms,
     "memory": memory,
     "clearing": clearing,

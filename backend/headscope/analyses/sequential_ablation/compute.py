@@ -14,8 +14,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Progress,
+    Result,
+)
 from headscope.analyses.held_out import held_out, scoring, sizes
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.orders import gating_run
 from headscope.analyses.sequential_ablation.plan import Setting, Work, plan, setting
 from headscope.analyses.sequential_ablation.schema import PRESETS, SequentialAblationParams, tried
@@ -134,8 +141,8 @@ class SequentialAblation:
                 "judged": task.judged,
             },
             seeds=tuple(orders["seeds"].tolist()),
-            arrays=arrays,
-            values=values(arrays, n, orders["failed"].tolist()),
+            other_arrays=arrays,
+            other_values=values(arrays, n, orders["failed"].tolist()),
         )
 
     def headline(self, result: Result) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from headscope.analyses.sequential_ablation import tables
 from headscope.analyses.sequential_ablation.summary import THRESHOLD, ranked, with_role
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures import curves as parts
-from headscope.figures.theme import Figure, Palette, titled
+from headscope.figures.theme import Drawing, Palette, titled
 from headscope.figures.view import View
 
 WORDS = {
@@ -24,7 +24,7 @@ WORDS = {
 _MARGIN = {"l": 56, "r": 16, "t": 34, "b": 44}
 
 
-def curves(result: Result, view: View) -> Figure:
+def curves(result: Result, view: View) -> Drawing:
     """Delta over the heads taken, for each order by score, beside random orders."""
     k, colours = result.arrays["k"], view.colours
     traces = _random(result, colours)
@@ -58,7 +58,7 @@ def curves(result: Result, view: View) -> Figure:
     )
 
 
-def forms(result: Result, view: View) -> Figure:
+def forms(result: Result, view: View) -> Drawing:
     """The two log-probabilities whose difference delta is."""
     k, colours = result.arrays["k"], view.colours
     traces = []
@@ -93,7 +93,7 @@ def forms(result: Result, view: View) -> Figure:
     )
 
 
-def seeds(result: Result, view: View) -> Figure:
+def seeds(result: Result, view: View) -> Drawing:
     """One panel an order: thin lines are seeds, grey ones random orders."""
     k, colours, by_chance = result.arrays["k"], view.colours, result.arrays["random_delta"]
     traces: list[dict[str, Any]] = []
@@ -124,7 +124,7 @@ def seeds(result: Result, view: View) -> Figure:
     return titled({"data": traces, "layout": layout}, "Every seed on its own", reading)
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {"curves": curves, "forms": forms, "seeds": seeds}
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {"curves": curves, "forms": forms, "seeds": seeds}
 
 TABLES = tables.TABLES
 

@@ -15,9 +15,10 @@ from typing import Literal
 
 import numpy as np
 
-from headscope.analyses.base import Piece, Result
+from headscope.analyses.base import Result
 from headscope.analyses.cutting import PIECE_FLOP, blocks, fitting
 from headscope.analyses.held_out import NOMINAL_TOKENS
+from headscope.analyses.legacy import Piece
 from headscope.analyses.orders import fitted
 from headscope.analyses.sequential_ablation.schema import SequentialAblationParams, tried
 from headscope.core.gating.removal import best_first, layers_passed, random_order

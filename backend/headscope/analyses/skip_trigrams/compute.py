@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Context, Estimate, Piece, Result
+from headscope.analyses.base import Arrays, Estimate, Result, Spec
 from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
 from headscope.analyses.from_weights import (
     FromWeights,
@@ -18,6 +18,7 @@ from headscope.analyses.from_weights import (
     processed,
     weights_of,
 )
+from headscope.analyses.legacy import Context, Piece
 from headscope.analyses.skip_trigrams.schema import PRESETS, SkipTrigramsParams, chosen_heads
 from headscope.analyses.token_names import token_names
 from headscope.core.model.cost import ELEMENT_BYTES
@@ -143,11 +144,11 @@ class SkipTrigrams(FromWeights):
             analysis=self.name,
             schema_version=self.version,
             params=params.model_dump(mode="json"),
-            model=processed(model, params),
+            model=processed(Spec(params, model)),
             task=None,
             seeds=(),
-            arrays=arrays,
-            values={
+            other_arrays=arrays,
+            other_values={
                 "tokens": [tokens[token] for token in sorted(tokens)],
                 "vocabulary": covered,
                 "limits": limits,

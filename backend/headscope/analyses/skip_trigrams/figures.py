@@ -12,13 +12,13 @@ from headscope.analyses.from_weights import head_name, how
 from headscope.analyses.skip_trigrams import tables
 from headscope.analyses.token_names import Words
 from headscope.figures import ranked
-from headscope.figures.theme import Figure, titled
+from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
 
 SHOWN = 20
 
 
-def trigrams(result: Result, view: View) -> Figure:
+def trigrams(result: Result, view: View) -> Drawing:
     """One head's strongest sources, each with its best present and next token."""
     place, words = tables.place_of(result, view), Words(result)
     arrays = result.arrays
@@ -45,7 +45,7 @@ def trigrams(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, title, reading, head=at, looked_at=_heads(result))
 
 
-def crossed(result: Result, view: View) -> Figure:
+def crossed(result: Result, view: View) -> Drawing:
     """One head's worst crossed pairs."""
     place, words = tables.place_of(result, view), Words(result)
     arrays, colours = result.arrays, view.colours
@@ -74,7 +74,7 @@ def crossed(result: Result, view: View) -> Figure:
     return titled({"data": [trace], "layout": layout}, title, reading, head=at, looked_at=_heads(result))
 
 
-def bigrams(result: Result, view: View) -> Figure:
+def bigrams(result: Result, view: View) -> Drawing:
     """The strongest bigrams of the direct path."""
     words, arrays, colours = Words(result), result.arrays, view.colours
     pairs = zip(arrays["bigram_rows"][:SHOWN], arrays["bigram_columns"][:SHOWN], strict=True)
@@ -97,7 +97,7 @@ def _heads(result: Result) -> list[list[int]]:
     return heads
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
     "trigrams": trigrams,
     "crossed": crossed,
     "bigrams": bigrams,

@@ -16,8 +16,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headscope.analyses.base import Arrays, Context, Estimate, Input, Piece, Progress, Reference, Result
+from headscope.analyses.base import (
+    Arrays,
+    Estimate,
+    Input,
+    Progress,
+    Result,
+)
 from headscope.analyses.held_out import NOMINAL_TOKENS, held_out, of_task, scoring, sizes
+from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.orders import facilitation, gating_run
 from headscope.analyses.sufficiency.curve import Curve, bisect
 from headscope.analyses.sufficiency.plan import Work, plan
@@ -137,8 +144,8 @@ class Sufficiency:
                 "judged": task.judged,
             },
             seeds=tuple(self.seeds(params)),
-            arrays=arrays,
-            values=_values(params, curve, fewest, score.size, int(narrow["n_examples"][0])),
+            other_arrays=arrays,
+            other_values=_values(params, curve, fewest, score.size, int(narrow["n_examples"][0])),
         )
 
     def headline(self, result: Result) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from headscope.analyses.base import Result
 from headscope.analyses.columns import over_seeds
 from headscope.analyses.sufficiency import tables
 from headscope.figures import curves, head_grid
-from headscope.figures.theme import Figure, titled
+from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
 
 
-def curve(result: Result, view: View) -> Figure:
+def curve(result: Result, view: View) -> Drawing:
     """What is kept of the task with ever more heads open, best first, and in random orders."""
     arrays, colours, values = result.arrays, view.colours, result.values
     low, mean, high = (100 * over_seeds(arrays["random_kept"], mode) for mode in ("always", "every", "any"))
@@ -66,7 +66,7 @@ def curve(result: Result, view: View) -> Figure:
     return titled({"data": traces, "layout": layout}, "How many heads are enough?", reading, fewest=fewest)
 
 
-def subset(result: Result, view: View) -> Figure:
+def subset(result: Result, view: View) -> Drawing:
     """The sufficient heads on the grid."""
     group = result.model.n_heads // result.model.n_kv_heads
     figure = head_grid.magnitudes(result.arrays["subset"], view.colours, name="subset", group=group)
@@ -81,6 +81,6 @@ def subset(result: Result, view: View) -> Figure:
     return titled(figure, "The heads that are enough", reading, statistic="open or closed")
 
 
-FIGURES: dict[str, Callable[[Result, View], Figure]] = {"curve": curve, "subset": subset}
+FIGURES: dict[str, Callable[[Result, View], Drawing]] = {"curve": curve, "subset": subset}
 
 TABLES = tables.TABLES

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from headscope.analyses.base import Piece
 from headscope.analyses.cutting import blocks, fitting
 from headscope.analyses.held_out import NOMINAL_TOKENS
+from headscope.analyses.legacy import Piece
 from headscope.analyses.sufficiency.schema import SufficiencyParams
 from headscope.core.gating.removal import counts
 from headscope.core.model.cost import forward_flop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from headscope.analyses import ANALYSES, figures
+from headscope.analyses import ANALYSES
 from headscope.web.schemas import AnalysisOut
 
 router = APIRouter(prefix="/analyses", tags=["analyses"])
@@ -22,9 +22,9 @@ def list_analyses() -> list[AnalysisOut]:
             needs_task=analysis.needs_task,
             params_schema=analysis.params.model_json_schema(),
             presets={name: dict(values) for name, values in analysis.presets.items()},
-            references=dict(analysis.references),
-            figures=figures.names(analysis.name),
-            head_figures=list(figures.ABOUT_ONE_HEAD.get(analysis.name, ())),
+            references={name: each.kind for name, each in analysis.references.items()},
+            figures=[figure.name for figure in analysis.figures],
+            head_figures=[figure.name for figure in analysis.figures if figure.about_one_head],
         )
         for analysis in ANALYSES.values()
     ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -65,7 +64,7 @@ def get_result(
     if arrays:
         return unchanging(request, stored, lambda: artifacts.get(session, stored))
     result = result_of(app, session, run)
-    return unchanging(request, (stored, "values"), lambda: compact(replace(result, arrays={}).to_json()))
+    return unchanging(request, (stored, "values"), lambda: compact(result.to_json(with_arrays=False)))
 
 
 @router.get("/figures/{name}", response_model=FigureOut, tags=["figures"], summary="One figure of a run")
