@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from core.model.test_llama3 import save_llama3
 from headscope.analyses.base import Result
-from headscope.analyses.chg.pieces import phase
+from headscope.analyses.chg.phases import phase
 from headscope.analyses.chg.schema import PRESETS, ChgParams
 from headscope.cli import app
 from headscope.core.gating.fit import Phase

@@ -5,38 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headscope.analyses.base import Arrays, Context, Progress, Result
-from headscope.analyses.chg.compute import CausalHeadGating
+from headscope.analyses.base import Context, Kept, Progress, Result, Spec
+from headscope.analyses.chg import CHG
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.chg.schema import ChgParams
 from micro.model import MicroModel
 from micro.planted import PlantedTask, planted_model
 
-CHG = CausalHeadGating()
 TASK = PlantedTask()
 PARAMS = ChgParams(seeds=3, steps=6, batch_size=5)
 
 
-def pieces_of(
+def spec_of(
     params: ChgParams,
     *,
     task: Any = TASK,
     model: MicroModel | None = None,
     inputs: Mapping[str, Result] | None = None,
+) -> Spec[ChgParams]:
+    """What a run of these parameters is asked for."""
+    return Spec(params, (model or planted_model()).info, task, inputs or {})
+
+
+def pieces_of(
+    params: ChgParams,
+    *,
+    model: MicroModel | None = None,
     reports: list[Progress] | None = None,
-) -> dict[str, Arrays]:
+    **more: Any,
+) -> dict[str, Kept]:
     """Every piece of a run, in the order of its plan."""
-    model, given = model or planted_model(), inputs or {}
-    done: dict[str, Arrays] = {}
-    for piece in CHG.plan(params, model.info, inputs=given):
+    model = model or planted_model()
+    done: dict[str, Kept] = {}
+    for piece in CHG.plan(spec_of(params, model=model, **more)):
         needed = {key: done[key] for key in piece.needs}
         report = reports.append if reports is not None else lambda _: None
-        context = Context(model, task, needed, report=report, inputs=given)
-        done[piece.key] = CHG.compute(piece, params, context)
+        done[piece.key] = piece.compute(Context(model, needed, report=report))
     return done
 
 
-def run(params: ChgParams, *, task: Any = TASK, model: MicroModel | None = None, **more: Any) -> Result:
+def run(params: ChgParams, *, reports: list[Progress] | None = None, **more: Any) -> ChgResult:
     """A run to its end."""
-    model = model or planted_model()
-    done = pieces_of(params, task=task, model=model, **more)
-    return CHG.assemble(params, model.info, task, done)
+    return CHG.assemble(spec_of(params, **more), pieces_of(params, reports=reports, **more))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyses.gating_runs import CHG, PARAMS, TASK, pieces_of
-from headscope.analyses.base import Arrays, Context, Progress, Result
-from headscope.analyses.chg.plan import plan
+from analyses.gating_runs import PARAMS, TASK, pieces_of, spec_of
+from headscope.analyses.base import Context, Kept, Progress, Spec
+from headscope.analyses.chg import CHG
+from headscope.analyses.chg.phases import PHASES
+from headscope.analyses.chg.plan import groups, plan
+from headscope.analyses.chg.result import ChgResult, headline
 from headscope.analyses.chg.schema import PRESETS, ChgParams
 from headscope.core.gating.evaluation import evaluate
-from headscope.core.gating.roles import headline
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
@@ -59,9 +62,9 @@ SMOLLM2 = ModelInfo(
 )
 
 
-def _run(params: ChgParams, reports: list[Progress] | None = None) -> tuple[Result, dict[str, Arrays]]:
+def _run(params: ChgParams, reports: list[Progress] | None = None) -> tuple[ChgResult, dict[str, Kept]]:
     done = pieces_of(params, reports=reports)
-    return CHG.assemble(params, planted_model().info, TASK, done), done
+    return CHG.assemble(spec_of(params), done), done
 
 
 def test_a_run_gives_gates_losses_and_held_out_scores() -> None:
@@ -83,7 +86,7 @@ def test_a_run_gives_gates_losses_and_held_out_scores() -> None:
     assert all(array.dtype == np.float32 for array in floats)
     assert (result.values["n_train"], result.values["n_test"]) == (48, 24)
     assert result.seeds == (0, 1, 2)
-    assert headline(result.arrays)["accuracy_ungated"] is not None
+    assert headline(result)["accuracy_ungated"] is not None
 
 
 def test_held_out_scores_are_those_of_the_gates_in_their_order() -> None:
@@ -108,9 +111,7 @@ def test_held_out_scores_are_those_of_the_gates_in_their_order() -> None:
 def test_pieces_cut_smaller_give_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _ = _run(PARAMS)
     monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 3.5e7)
-    plan.cache_clear()
     cut, pieces = _run(PARAMS)
-    plan.cache_clear()
     assert {"zero/0-1/1", "zero/2-2/2", "heldout/minus/2-2"} <= set(pieces)
     for name, array in whole.arrays.items():
         np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-6, atol=1e-7)
@@ -128,9 +129,7 @@ def test_a_run_that_settles_says_after_how_many_updates_and_resumes_exactly(
         np.testing.assert_array_equal(fitted, updates[:, row])
     assert f"after {updates.min()} to {updates.max()} updates" in " ".join(whole.values["notes"])
     monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 4e7)
-    plan.cache_clear()
     cut, pieces = _run(params)
-    plan.cache_clear()
     assert len(pieces) > 20
     for name, array in whole.arrays.items():
         np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-5, atol=1e-6)
@@ -170,46 +169,51 @@ def test_plans_cover_every_update_of_every_seed_once(
     seeds: int, steps: int, batch: int, model: ModelInfo
 ) -> None:
     params = ChgParams(seeds=seeds, steps=steps, batch_size=batch)
-    works = plan(params, model)
-    keys = [work.piece.key for work in works]
+    spec = Spec(params, model)
+    pieces = plan(spec, 0)
+    keys = [piece.key for piece in pieces]
     assert len(set(keys)) == len(keys)
     place = {key: number for number, key in enumerate(keys)}
-    assert all(place[need] < place[work.piece.key] for work in works for need in work.piece.needs)
-    for phase in ("zero", "plus", "minus"):
-        fits = [work for work in works if work.kind == "fit" and work.phase == phase]
-        assert sum((work.stop - work.start) * len(work.seeds) for work in fits) == steps * seeds
-        scored = [
-            index for work in works if work.kind == "heldout" and work.phase == phase for index in work.seeds
-        ]
-        assert scored == list(range(seeds))
+    assert all(place[need] < place[piece.key] for piece in pieces for need in piece.needs)
+    assert all(piece.weight > 0 for piece in pieces)
+    cut = groups(spec, 0)
+    assert [index for group in cut for index in group.seeds] == list(range(seeds))
+    for phase in PHASES:
+        for group in cut:
+            stops = [int(piece.key.split("/")[-1]) for piece in group.fits[phase]]
+            assert stops == sorted(set(stops))
+            assert stops[-1] == steps
+        scored = [piece.key.split("/")[-1].split("-") for group in cut for piece in group.scores[phase]]
+        assert [n for first, last in scored for n in range(int(first), int(last) + 1)] == list(range(seeds))
 
 
 @pytest.mark.parametrize("preset", ["quick", "paper"])
 def test_pieces_are_seconds_to_a_minute_on_two_cores(preset: str) -> None:
     params = ChgParams.model_validate(PRESETS[preset])
     flop_a_minute = 60 * 1e11
-    for work in plan(params, SMOLLM2):
-        if work.kind == "fit":
-            rows = (work.stop - work.start) * len(work.seeds) * params.batch_size
+    for group in groups(Spec(params, SMOLLM2), 0):
+        for phase in PHASES:
+            stops = [0, *(int(piece.key.split("/")[-1]) for piece in group.fits[phase])]
+            rows = max(b - a for a, b in pairwise(stops)) * len(group.seeds) * params.batch_size
             assert 2 * forward_flop(SMOLLM2, 24, 1) * rows <= flop_a_minute
 
 
 def test_an_estimate_grows_with_the_work_and_says_how_it_was_reached() -> None:
-    quick = CHG.estimate(ChgParams.model_validate(PRESETS["quick"]), SMOLLM2, TASK)
-    paper = CHG.estimate(ChgParams.model_validate(PRESETS["paper"]), SMOLLM2, TASK)
+    quick = CHG.estimate(Spec(ChgParams.model_validate(PRESETS["quick"]), SMOLLM2, TASK))
+    paper = CHG.estimate(Spec(ChgParams.model_validate(PRESETS["paper"]), SMOLLM2, TASK))
     assert paper.seconds > 20 * quick.seconds
     assert quick.peak_bytes > SMOLLM2.n_params * 4
     assert "GFLOP/s" in quick.basis
-    fast = CHG.estimate(ChgParams.model_validate(PRESETS["quick"]), SMOLLM2, TASK, throughput=1e13)
+    fast = CHG.estimate(Spec(ChgParams.model_validate(PRESETS["quick"]), SMOLLM2, TASK), throughput=1e13)
     assert fast.seconds < quick.seconds
 
 
 def test_an_estimate_with_a_tokenizer_measures_the_examples() -> None:
     tokenizer: Any = planted_model().tokenizer
-    assert "taken as" in CHG.estimate(PARAMS, SMOLLM2, TASK, tokenizer=tokenizer).basis
+    assert "taken as" in CHG.estimate(Spec(PARAMS, SMOLLM2, TASK), tokenizer=tokenizer).basis
 
 
 def test_computing_without_a_task_is_refused() -> None:
     model = planted_model()
     with pytest.raises(Invalid, match="task"):
-        CHG.compute(CHG.plan(PARAMS, model.info)[0], PARAMS, Context(model, None))
+        CHG.plan(Spec(PARAMS, model.info))[0].compute(Context(model))

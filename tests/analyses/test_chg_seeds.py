@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from analyses.gating_runs import CHG, PARAMS, TASK, pieces_of, run
+from analyses.gating_runs import PARAMS, TASK, pieces_of, run, spec_of
 from headscope.analyses import figures
-from headscope.analyses.base import Arrays, Divisible, Input, Result
-from headscope.analyses.chg.plan import plan
-from headscope.analyses.chg.presets import presets
+from headscope.analyses.base import Input, Spec
+from headscope.analyses.chg import CHG
+from headscope.analyses.chg.gates import offered
+from headscope.analyses.chg.plan import groups
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.chg.schema import ChgParams
-from headscope.analyses.orders import facilitation
+from headscope.analyses.offered_gates import AskedGates
 from headscope.core.gating.roles import finished
 from headscope.errors import Invalid
 from headscope.tasks.task import Example, Examples
@@ -27,25 +28,22 @@ THREE = FIVE.model_copy(update={"seeds": 3})
 
 
 @pytest.fixture(scope="module")
-def earlier() -> Result:
+def earlier() -> ChgResult:
     return run(THREE)
 
 
 @pytest.fixture(scope="module")
-def whole() -> Result:
+def whole() -> ChgResult:
     return run(FIVE)
 
 
 @pytest.fixture
-def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two seeds in a group, an update in a piece."""
     monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 3.5e7)
-    plan.cache_clear()
-    yield
-    plan.cache_clear()
 
 
-def test_seeds_added_to_a_run_make_the_run_of_so_many_seeds(earlier: Result, whole: Result) -> None:
+def test_seeds_added_to_a_run_make_the_run_of_so_many_seeds(earlier: ChgResult, whole: ChgResult) -> None:
     added = run(ADDING, inputs={"adds_to": earlier})
     assert added.seeds == whole.seeds == (0, 1, 2, 3, 4)
     assert set(added.arrays) == set(whole.arrays)
@@ -56,25 +54,25 @@ def test_seeds_added_to_a_run_make_the_run_of_so_many_seeds(earlier: Result, who
     assert whole.values["added_to"] is None
 
 
-def test_only_the_new_seeds_are_planned_and_estimated(earlier: Result) -> None:
+def test_only_the_new_seeds_are_planned_and_estimated(earlier: ChgResult) -> None:
     info, inputs = planted_model().info, {"adds_to": earlier}
-    works = plan(ADDING, info, 3)
-    assert {index for work in works if work.kind == "fit" for index in work.seeds} == {3, 4}
-    assert [piece.key for piece in CHG.plan(ADDING, info, inputs=inputs)] == [w.piece.key for w in works]
-    two = CHG.estimate(FIVE.model_copy(update={"seeds": 2}), info, TASK)
-    assert CHG.estimate(ADDING, info, TASK, inputs=inputs).basis == two.basis
+    spec = Spec(ADDING, info, TASK, inputs)
+    assert [index for group in groups(spec, 3) for index in group.seeds] == [3, 4]
+    assert [piece.key for piece in CHG.plan(spec)][:3] == ["earlier", "ungated", "zero/3-4/2"]
+    two = CHG.estimate(Spec(FIVE.model_copy(update={"seeds": 2}), info, TASK))
+    assert CHG.estimate(spec).basis == two.basis
 
 
-def test_what_reads_gating_runs_reads_one_that_was_added_to(earlier: Result) -> None:
+def test_what_reads_gating_runs_reads_one_that_was_added_to(earlier: ChgResult) -> None:
     added = run(ADDING, inputs={"adds_to": earlier})
-    assert facilitation(added).shape == (2, 4)
-    assert [preset.name for preset in presets(added, "key", 4)][:2] == ["plus", "minus"]
+    assert added.facilitation.shape == (2, 4)
+    assert [preset.name for preset in offered(added, AskedGates("key", 4))][:2] == ["plus", "minus"]
     for name in figures.names("chg"):
         assert figures.table(added, name)["rows"]
         figures.build(added, name)
 
 
-def test_a_run_that_seeds_cannot_be_added_to_is_refused_with_what_differs(earlier: Result) -> None:
+def test_a_run_that_seeds_cannot_be_added_to_is_refused_with_what_differs(earlier: ChgResult) -> None:
     other_task = replace(earlier, task={"name": "else", "content_hash": "0"})
     wrong: dict[str, tuple[ChgParams, dict[str, Input]]] = {
         "run-missing": (ADDING, {}),
@@ -86,31 +84,31 @@ def test_a_run_that_seeds_cannot_be_added_to_is_refused_with_what_differs(earlie
     }
     for code, (params, inputs) in wrong.items():
         with pytest.raises(Invalid) as refused:
-            CHG.estimate(params, planted_model().info, TASK, inputs=inputs)
+            CHG.estimate(Spec(params, planted_model().info, TASK, inputs))
         assert refused.value.code == code
     params, inputs = wrong["other-settings"]
     with pytest.raises(Invalid, match=r"clip \(1.0 there, 2.0 here\)"):
-        CHG.plan(params, planted_model().info, inputs=inputs)
+        CHG.plan(Spec(params, planted_model().info, TASK, inputs))
 
 
 def test_a_stopped_run_keeps_the_seeds_that_are_whole(in_small_pieces: None) -> None:
     done = pieces_of(FIVE)
-    info, keys = planted_model().info, list(done)
-    assert isinstance(CHG, Divisible)
+    spec, keys = spec_of(FIVE), list(done)
+    assert CHG.partial is not None
     first_group = keys.index("heldout/minus/1-1") + 1
     seen: dict[int, int] = {}
     for stop in range(len(keys) + 1):
-        result = CHG.partial(FIVE, info, TASK, {key: done[key] for key in keys[:stop]})
+        result = CHG.partial(spec, {key: done[key] for key in keys[:stop]})
         seen[stop] = 0 if result is None else len(result.seeds)
     assert seen[first_group - 1] == 0
     assert seen[first_group] == 2
     assert sorted(set(seen.values())) == [0, 2, 4, 5]
-    result = CHG.partial(FIVE, info, TASK, {key: done[key] for key in keys[:-1]})
+    result = CHG.partial(spec, {key: done[key] for key in keys[:-1]})
     assert result is not None
     assert result.seeds == (0, 1, 2, 3)
     assert result.values["partial"] == {"seeds": 4, "of": 5}
     assert "4 of 5 seeds" in result.values["notes"][0]
-    complete = CHG.assemble(FIVE, info, TASK, done)
+    complete = CHG.assemble(spec, done)
     assert complete.values["partial"] is None
     for name, array in result.arrays.items():
         along = 1 if name.startswith(("heldout", "rounded")) else 0
@@ -119,12 +117,13 @@ def test_a_stopped_run_keeps_the_seeds_that_are_whole(in_small_pieces: None) -> 
         assert figures.table(result, name)["rows"]
 
 
-def test_a_stopped_addition_keeps_what_it_took_over(earlier: Result, in_small_pieces: None) -> None:
+def test_a_stopped_addition_keeps_what_it_took_over(earlier: ChgResult, in_small_pieces: None) -> None:
     done = pieces_of(ADDING, inputs={"adds_to": earlier})
-    info = planted_model().info
-    assert CHG.partial(ADDING, info, TASK, {"ungated": done["ungated"]}) is None
+    spec = spec_of(ADDING)
+    assert CHG.partial is not None
+    assert CHG.partial(spec, {"ungated": done["ungated"]}) is None
     begun = {key: done[key] for key in ("earlier", "ungated")}
-    result = CHG.partial(ADDING, info, TASK, begun)
+    result = CHG.partial(spec, begun)
     assert result is not None
     assert result.seeds == earlier.seeds
     np.testing.assert_array_equal(result.arrays["g_minus"], earlier.arrays["g_minus"])
@@ -223,6 +222,6 @@ def test_one_seed_is_a_run_that_says_what_it_lacks() -> None:
         figures.build(result, name)
 
 
-def test_pieces_of_the_seeds_taken_over_are_the_runs_own(earlier: Result) -> None:
-    done: dict[str, Arrays] = pieces_of(ADDING, inputs={"adds_to": earlier})
+def test_pieces_of_the_seeds_taken_over_are_the_runs_own(earlier: ChgResult) -> None:
+    done = pieces_of(ADDING, inputs={"adds_to": earlier})
     assert set(done["earlier"]) == set(earlier.arrays)

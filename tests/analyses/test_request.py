@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from headscope.analyses import ANALYSES
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.chg.schema import PRESETS, ChgParams
 from headscope.analyses.request import Request, resolve, run_id
 from headscope.core.model.info import ModelInfo
@@ -70,7 +71,10 @@ def test_the_id_changes_with_each_thing_that_decides_the_numbers(change: dict[st
 @pytest.mark.parametrize("attribute", ["version", "attention"])
 def test_the_id_changes_with_the_analysis(attribute: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = _resolve().id
-    monkeypatch.setattr(type(ANALYSES["chg"]), attribute, {"version": 99, "attention": "eager"}[attribute])
+    if attribute == "version":
+        monkeypatch.setattr(ChgResult, "VERSION", 99)
+    else:
+        monkeypatch.setitem(ANALYSES, "chg", replace(ANALYSES["chg"], attention="eager"))
     assert _resolve().id != before
 
 

@@ -13,7 +13,7 @@ from services.results import made
 
 def _result(**arrays: np.ndarray) -> Result:
     return made(
-        "chg", 1, {"seeds": 2}, random_model().info, {"name": "planted"}, (0, 1), arrays, {"n_train": 3}
+        "planted", 1, {"seeds": 2}, random_model().info, {"name": "planted"}, (0, 1), arrays, {"n_train": 3}
     )
 
 

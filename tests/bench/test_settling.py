@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from bench.test_gating import SEED, UPDATES, examples, models, take_turns  # noqa: F401
-from headscope.analyses.chg.pieces import phase
-from headscope.analyses.chg.plan import PHASES
+from headscope.analyses.chg.phases import PHASES, phase
 from headscope.analyses.chg.schema import PRESETS, ChgParams
 from headscope.core.gating.fit import FitState, advance, initial_logits
 from headscope.core.model.head_model import HeadModel

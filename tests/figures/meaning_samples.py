@@ -12,7 +12,7 @@ import numpy as np
 
 from figures.results import model
 from headscope.analyses import ANALYSES
-from headscope.analyses.base import Result, Spec
+from headscope.analyses.base import Input, Result, Spec
 from headscope.analyses.in_place import compute
 from headscope.analyses.meaning.schema import MeaningParams
 from micro.model import random_model
@@ -35,7 +35,8 @@ def result(**params: Any) -> Result:
 def of(given: dict[str, Input], **params: Any) -> Result:
     """Meaning of these runs."""
     asked = MeaningParams(**{**dict.fromkeys(given, "abc"), **params})
-    return compute(ANALYSES["meaning"], Spec(asked, INFO, None, given), random_model())
+    found: Result = compute(ANALYSES["meaning"], Spec(asked, INFO, None, given), random_model())
+    return found
 
 
 def run(analysis: str, params: dict[str, Any], arrays: dict[str, Any], **values: Any) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from headscope.core.arrays import decode, is_typed
 from headscope.core.gating import roles
 from headscope.errors import Invalid, NotFound
 from headscope.figures import curves, theme
+from services.results import changed
 
 NAMES = figures.names("chg")
 CASES = [(analysis, name) for analysis in ANALYSES for name in figures.names(analysis)]
@@ -38,15 +39,17 @@ def lists_of_numbers(value: Any) -> list[int]:
     return []
 
 
-def test_every_analysis_has_figures_and_each_a_table() -> None:
-    assert set(figures.FIGURES) == set(ANALYSES) == set(figures.TABLES)
-    for analysis in ANALYSES:
-        assert set(figures.FIGURES[analysis]) == set(figures.TABLES[analysis])
+def test_every_analysis_has_figures_each_by_a_name_of_its_own() -> None:
+    for analysis in ANALYSES.values():
+        assert analysis.figures
+        names = [figure.name for figure in analysis.figures]
+        assert len(set(names)) == len(names)
+        assert sum(figure.of_whole_run for figure in analysis.figures) <= 1
 
 
 @pytest.mark.parametrize(("analysis", "name"), CASES)
 def test_a_figure_of_one_head_is_listed_and_shows_the_head_asked_for(analysis: str, name: str) -> None:
-    listed = name in figures.ABOUT_ONE_HEAD.get(analysis, ())
+    listed = ANALYSES[analysis].figure(name).about_one_head
     meta = figures.build(SAMPLES[analysis](), name)["layout"]["meta"]
     assert ("head" in meta) == listed
     if listed:
@@ -88,7 +91,6 @@ def test_its_table_is_plain_json_with_a_cell_for_each_column(analysis: str, name
     table = json.loads(json.dumps(figures.table(SAMPLES[analysis](), name), allow_nan=False))
     assert table["rows"]
     assert {len(row) for row in table["rows"]} == {len(table["columns"])}
-    assert figures.whole(analysis) in figures.names(analysis)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -165,7 +167,7 @@ def test_table_of_heads_agrees_with_the_headline() -> None:
     assert [(row["layer"], row["head"], row["kv_group"]) for row in rows[:7]] == [
         (0, 0, 0), (0, 1, 0), (0, 2, 1), (0, 3, 1), (0, 4, 2), (0, 5, 2), (1, 0, 0),
     ]  # fmt: skip
-    headline = roles.headline(whole.arrays, 0.6)
+    headline = ANALYSES["chg"].headline(whole, 0.6)
     for name in ("always_needed", "any_needed", "always_harmful", "any_harmful"):
         assert np.mean([row[name] for row in rows]) == pytest.approx(headline[name])
     for row in rows:
@@ -191,7 +193,7 @@ def test_shares_against_seeds_end_at_the_headline_and_say_how_many_more() -> Non
     table = figures.table(whole, "seeds", 0.6)
     names = [column["name"] for column in table["columns"]]
     rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
-    headline = roles.headline(whole.arrays, 0.6)
+    headline = ANALYSES["chg"].headline(whole, 0.6)
     for role in ("needed", "harmful"):
         last = next(row for row in rows if (row["role"], row["seeds"]) == (role, 4))
         for part in ("always", "any"):
@@ -223,6 +225,6 @@ def test_rounded_gates_stand_beside_the_soft_ones_where_they_were_scored() -> No
     assert [row[0] for row in rows[-3:]] == ["minus, rounded"] * 3
     assert rows[-1][2] == pytest.approx(whole.arrays["rounded_accuracy"][1, 2])
     kept = {name: array for name, array in whole.arrays.items() if not name.startswith("rounded")}
-    before = replace(whole, schema_version=1, arrays=kept)
+    before = changed(whole, schema_version=1, arrays=kept)
     assert "Hollow" not in figures.build(before, "heldout")["layout"]["meta"]["reading"]
     assert len(figures.table(before, "heldout")["rows"]) == 12

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from figures.results import result
+from headscope.analyses import ANALYSES
 from headscope.analyses.induction.compute import strongest
 from headscope.analyses.request import Request, resolve
-from headscope.core.gating.roles import headline
 from headscope.errors import Invalid, Refused
 from headscope.gallery import build, import_gallery, shipped
 from headscope.gallery.build import SPECS, Spec
@@ -31,7 +31,7 @@ def run(task: str = "induction", seed: int = 0) -> Shipped:
     made = result(layers=2, heads=4, seeds=3, steps=5, seed=seed)
     request = resolve("chg", made.model, TaskCatalogue([]).get(task), "quick", {"seeds": 3})
     moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    return Shipped(request, made, dict(headline(made.arrays)), "0.1.0", "2 CPU cores", 61.5, moment)
+    return Shipped(request, made, dict(ANALYSES["chg"].headline(made)), "0.1.0", "2 CPU cores", 61.5, moment)
 
 
 @pytest.fixture

@@ -3,67 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
 
-from headscope.analyses.base import Arrays, Context, Piece, Reference, TaskNames
+from headscope.analyses.base import Context, Kept, Piece, Spec
+from headscope.analyses.references import PromptsRef, TaskNames, TaskRef, TasksRef
 from headscope.analyses.request import identity, named_tasks, run_id
 from headscope.errors import HeadscopeError
 from headscope.jobs.engine import run_foreground
 from headscope.store import prompts, runs, tasks
 from headscope.tasks.catalogue import TaskCatalogue
-from headscope.tasks.prompts import prompt_set
+from headscope.tasks.prompts import PromptSet, prompt_set
 from headscope.tasks.stored import to_json
 from headscope.tasks.task import Row
 from headscope.tasks.text import TextTask
 from jobs import tiny
 from jobs.conftest import Bench
 
+TINY: Any = tiny.TINY
+
 
 class ReadingParams(tiny.TinyParams):
-    prompts: str
+    prompts: Annotated[str, PromptsRef()]
 
 
-class Reading(tiny.Tiny):
+def plan_reading(spec: Spec[ReadingParams]) -> Sequence[Piece]:
     """A piece a prompt; each answers its prompt's length."""
+    texts = spec.needed("prompts", PromptSet).texts
+    return [
+        Piece(f"p{k}", f"prompt {k}", lambda _, text=text: {"g": np.array([len(text)], "f4")})  # type: ignore[misc]
+        for k, text in enumerate(texts)
+    ]
 
-    references: ClassVar[Mapping[str, Reference]] = {"prompts": "prompts"}
-    params: type[ReadingParams] = ReadingParams
 
-    def plan(self, params: Any, model: object, *, inputs: Mapping[str, Any]) -> Sequence[Piece]:  # type: ignore[override]
-        return [Piece(f"p{k}", f"prompt {k}") for k in range(len(inputs["prompts"].texts))]
-
-    def compute(self, piece: Piece, params: Any, context: Context) -> Arrays:
-        found: Any = context.inputs["prompts"]
-        return {"g": np.array([len(found.texts[int(piece.key[1:])])], "f4")}
+READING: Any = replace(TINY, params=ReadingParams, plan=plan_reading)
 
 
 class AskingParams(tiny.TinyParams):
-    retain: TaskNames = ()
-    other: str | None = None
+    retain: Annotated[TaskNames, TasksRef()] = ()
+    other: Annotated[str | None, TaskRef()] = None
 
 
-class Asking(tiny.Tiny):
+def plan_asking(spec: Spec[AskingParams]) -> Sequence[Piece]:
     """Answers how many rows the named tasks have."""
 
-    references: ClassVar[Mapping[str, Reference]] = {"retain": "tasks", "other": "task"}
-    params: type[AskingParams] = AskingParams
-
-    def plan(self, params: Any, model: object, *, inputs: Mapping[str, Any]) -> Sequence[Piece]:  # type: ignore[override]
-        return [Piece("p0", "rows")]
-
-    def compute(self, piece: Piece, params: Any, context: Context) -> Arrays:
-        several: Any = context.inputs["retain"]
-        one: Any = context.inputs["other"]
+    def rows(_: Context) -> Kept:
+        several: Any = spec.inputs["retain"]
+        one: Any = spec.inputs["other"]
         return {"g": np.array([*(task.n_rows for task in several), one.n_rows], "f4")}
+
+    return [Piece("p0", "rows", rows)]
+
+
+ASKING: Any = replace(TINY, params=AskingParams, plan=plan_asking)
 
 
 def compute(bench: Bench, run_id: str, prompt: str) -> None:
     request = tiny.request(run_id)
     request.params.update(prompts=prompt, pieces=3)
-    carry_out(bench, request, Reading())
+    carry_out(bench, request, READING)
 
 
 def carry_out(bench: Bench, request: Any, analysis: Any) -> None:
@@ -108,9 +109,8 @@ def asked_for(task: TextTask) -> Any:
     """A request whose parameters name the task, beside a built-in one, under the id that it must have."""
     params = AskingParams.model_validate({"retain": "pairs, antonym", "other": "pairs", "pieces": 1})
     full = params.model_dump(mode="json")
-    asking: Any = Asking()
-    named = named_tasks(asking, full, TaskCatalogue([task]))
-    request = tiny.request(run_id(identity(asking, full, tiny.MODEL, None, named)))
+    named = named_tasks(ASKING, full, TaskCatalogue([task]))
+    request = tiny.request(run_id(identity(ASKING, full, tiny.MODEL, None, named)))
     request.params.update(full)
     return request
 
@@ -118,7 +118,7 @@ def asked_for(task: TextTask) -> Any:
 def test_tasks_named_are_handed_over_in_their_order(bench: Bench) -> None:
     keep(bench, pairs(5))
     request = asked_for(pairs(5))
-    carry_out(bench, request, Asking())
+    carry_out(bench, request, ASKING)
     with bench.store.session() as session:
         rows = runs.result(session, request.id).arrays["g_plus"].ravel()
     antonyms = TaskCatalogue().get("antonym").n_rows
@@ -128,11 +128,11 @@ def test_tasks_named_are_handed_over_in_their_order(bench: Bench) -> None:
 def test_a_named_task_that_has_changed_ends_the_run_in_words(bench: Bench) -> None:
     keep(bench, pairs(6))
     with pytest.raises(HeadscopeError, match="antonym, pairs has changed") as error:
-        carry_out(bench, asked_for(pairs(5)), Asking())
+        carry_out(bench, asked_for(pairs(5)), ASKING)
     assert error.value.code == "task-changed"
 
 
 def test_a_named_task_that_is_not_there_is_said_with_its_parameter(bench: Bench) -> None:
     with pytest.raises(HeadscopeError, match="retain: There is no task 'pairs'") as error:
-        carry_out(bench, asked_for(pairs(5)), Asking())
+        carry_out(bench, asked_for(pairs(5)), ASKING)
     assert error.value.code == "unknown-task"

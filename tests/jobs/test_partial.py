@@ -3,43 +3,48 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from headscope.analyses.base import Arrays, Context, Piece, Result
-from headscope.core.model.info import ModelInfo
+from headscope.analyses.base import Context, Kept, Piece, Pieces, Result, Spec
 from headscope.errors import Cancelled, HeadscopeError, Refused
 from headscope.jobs.engine import run_foreground
 from headscope.jobs.partial import keep
 from headscope.store import attempts, references, runs
 from jobs import tiny
 from jobs.conftest import Bench
-from services.results import made
 
 
-class Divided(tiny.Tiny):
-    """Each piece stands by itself: what is there is a result."""
-
-    def compute(self, piece: Piece, params: tiny.TinyParams, context: Context) -> Arrays:
-        if params.fault == "interrupt":
-            if piece.key == "p1":
-                raise KeyboardInterrupt
-            return {"g": np.ones(1, "f4")}
-        return super().compute(piece, params, context)
-
-    def partial(
-        self, params: tiny.TinyParams, model: ModelInfo, task: object, pieces: Mapping[str, Arrays]
-    ) -> Result | None:
-        if params.fault == "unjoined":
-            raise ZeroDivisionError("a fault of ours")
-        gates = np.stack([pieces[key]["g"] for key in sorted(pieces)])
-        return made("tiny", 1, params.model_dump(), model, None, tuple(range(len(gates))), {"g_plus": gates})
+def plan(spec: Spec[tiny.TinyParams]) -> Sequence[Piece]:
+    """Each piece stands by itself; one is interrupted where that is asked for."""
+    return [
+        replace(piece, compute=interrupted(piece), needs=()) if spec.params.fault == "interrupt" else piece
+        for piece in tiny.plan(spec)
+    ]
 
 
-ANALYSES: Mapping[str, Any] = {"tiny": Divided()}
+def interrupted(piece: Piece) -> Callable[[Context], Kept]:
+    def work(context: Context) -> Kept:
+        if piece.key == "p1":
+            raise KeyboardInterrupt
+        return {"g": np.ones(1, "f4")}
+
+    return work
+
+
+def partial(spec: Spec[tiny.TinyParams], pieces: Pieces) -> tiny.TinyResult:
+    """What is there is a result."""
+    if spec.params.fault == "unjoined":
+        raise ZeroDivisionError("a fault of ours")
+    gates = np.stack([pieces[key]["g"] for key in sorted(pieces)])
+    return tiny.TinyResult(**tiny.TinyResult.header(spec, seeds=range(len(gates))), g_plus=gates)
+
+
+ANALYSES: Mapping[str, Any] = {"tiny": replace(tiny.TINY, plan=plan, partial=partial)}
 
 
 def compute(bench: Bench, run_id: str, **params: object) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Arrays, Result
 from headscope.core.model.info import ModelInfo
@@ -30,7 +32,19 @@ def made(
         "seeds": tuple(seeds),
     }
     known = ANALYSES.get(analysis)
+    if analysis == "chg":
+        arrays = {**_gating(arrays["g_plus"]), **arrays}
     return (known.result if known else Result).of_parts(header, arrays, values or {})
+
+
+def _gating(g_plus: Any) -> dict[str, Any]:
+    """What a gating run has beside its two gates, of no import to most tests."""
+    seeds = len(g_plus)
+    losses = {f"loss_{phase}": np.zeros((seeds, 1), np.float32) for phase in ("zero", "plus", "minus")}
+    heldout = {
+        f"heldout_{score}": np.zeros((4, seeds), np.float32) for score in ("accuracy", "log_probability")
+    }
+    return {"g_zero": g_plus, **losses, **heldout}
 
 
 def changed(result: Result, **parts: Any) -> Result:

@@ -44,6 +44,6 @@ def request_for() -> Callable[..., Request]:
 
 def result_with(gates: np.ndarray[Any, Any]) -> Result:
     return made(
-        analysis="chg", schema_version=1, params={"seeds": 2}, model=MODEL, task={"name": "induction"},
+        analysis="planted", schema_version=1, params={"seeds": 2}, model=MODEL, task={"name": "induction"},
         seeds=(0, 1), arrays={"g_plus": gates, "loss": np.zeros(3, "f4")}, values={"n_test": 4},
     )  # fmt: skip

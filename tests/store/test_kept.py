@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sqlalchemy import func, select
 
-from headscope.analyses.base import Reference
+from headscope.analyses.references import GatesRef, PromptsRef, Reference, RunRef
 from headscope.analyses.request import Request
 from headscope.core.gating.gate_vector import gate_vector, vector_id
 from headscope.core.model.info import ModelInfo
@@ -94,10 +94,10 @@ def test_the_id_of_gates_is_model_weights_and_content() -> None:
 
 def reading(references: Mapping[str, Reference]) -> Any:
     """All that ``look_up`` wants to know of an analysis."""
-    return SimpleNamespace(references=references)
+    return SimpleNamespace(references=references, title="Reading")
 
 
-ALL = reading({"prompts": "prompts", "gates": "gates", "run": "run"})
+ALL = reading({"prompts": PromptsRef(), "gates": GatesRef(), "run": RunRef("planted")})
 
 
 def finished_run(session: Any, request: Request, model: Any = MODEL) -> str:
@@ -115,12 +115,12 @@ def test_parameters_lead_to_what_they_name(store: Store, request_for: Make) -> N
         run = finished_run(session, request_for())
     with store.session() as session:
         params = {"prompts": kept, "gates": vector, "run": run, "seeds": 3}
-        found: Any = look_up(session, ALL, params, replace(MODEL, dtype="bfloat16"))
+        found: Any = look_up(session, ALL, params, replace(MODEL, dtype="bfloat16"), None)
         assert found["prompts"].texts == ("a", "b")
         np.testing.assert_array_equal(found["gates"].gates, TABLE)
         np.testing.assert_array_equal(found["run"].arrays["g_plus"], np.ones((2, 2, 3)))
-        assert set(look_up(session, ALL, {**params, "gates": None}, MODEL)) == {"prompts", "run"}
-        assert look_up(session, reading({}), params, MODEL) == {}
+        assert set(look_up(session, ALL, {**params, "gates": None}, MODEL, None)) == {"prompts", "run"}
+        assert look_up(session, reading({}), params, MODEL, None) == {}
 
 
 @pytest.mark.parametrize("other", [replace(MODEL, name="other"), replace(MODEL, revision="r2")])
@@ -132,7 +132,7 @@ def test_gates_and_runs_of_other_weights_are_refused(
         run = finished_run(session, request_for())
     for name, value in (("gates", vector), ("run", run)):
         with store.session() as session, pytest.raises(HeadscopeError) as error:
-            look_up(session, ALL, {name: value}, other)
+            look_up(session, ALL, {name: value}, other, None)
         assert (error.value.status, error.value.code) == (422, "other-model")
         assert error.value.message.startswith(f"{name}: ")
 
@@ -147,6 +147,6 @@ def test_unknown_and_unfinished_things_are_named(store: Store, request_for: Make
         ("run", request_for().id, 409, "run-not-done"),
     ):
         with store.session() as session, pytest.raises(HeadscopeError) as error:
-            look_up(session, ALL, {name: value}, MODEL)
+            look_up(session, ALL, {name: value}, MODEL, None)
         assert (error.value.status, error.value.code) == (status, code)
         assert value in error.value.message

@@ -11,8 +11,8 @@ from headscope.analyses.battery import figures as battery
 from headscope.analyses.battery.compute import Battery
 from headscope.analyses.cchg import figures as cchg
 from headscope.analyses.cchg.compute import ContrastiveGating
-from headscope.analyses.chg import figures as chg
-from headscope.analyses.chg.compute import CausalHeadGating
+from headscope.analyses.cchg.presets import presets as contrastive
+from headscope.analyses.chg import CHG
 from headscope.analyses.composition import COMPOSITION
 from headscope.analyses.eigen import figures as eigen
 from headscope.analyses.eigen.compute import Eigen
@@ -41,14 +41,17 @@ from headscope.analyses.skip_trigrams import figures as skip_trigrams
 from headscope.analyses.skip_trigrams.compute import SkipTrigrams
 from headscope.analyses.sufficiency import figures as sufficiency
 from headscope.analyses.sufficiency.compute import Sufficiency
+from headscope.analyses.sufficiency.gates import sufficient_heads
 
 ANALYSES: dict[str, Analysis[Any, Any]] = {
-    "chg": adapted(CausalHeadGating(), chg, whole="roles"),
-    "cchg": adapted(ContrastiveGating(), cchg),
+    "chg": CHG,
+    "cchg": adapted(ContrastiveGating(), cchg, gates=lambda result, asked: contrastive(result, asked.seed)),
     "evaluation": adapted(Evaluation(), evaluation),
     "induction": adapted(Induction(), induction, whole="heads"),
     "battery": adapted(Battery(), battery, whole="heads"),
-    "sufficiency": adapted(Sufficiency(), sufficiency),
+    "sufficiency": adapted(
+        Sufficiency(), sufficiency, gates=lambda result, asked: [sufficient_heads(result)]
+    ),
     "sequential-ablation": adapted(SequentialAblation(), sequential_ablation),
     "relatives": adapted(Relatives(), relatives),
     "probe": adapted(Probe(), probe),

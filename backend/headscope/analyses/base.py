@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from headscope.analyses.columns import Table
 from headscope.analyses.offered_gates import AskedGates, GatePreset
-from headscope.analyses.references import Input, Reference, TaskNames, references
+from headscope.analyses.references import Input, Reference, RunRef, TaskNames, references
 from headscope.analyses.result import Arrays, Result
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
@@ -69,11 +69,21 @@ class Spec(Generic[P_co]):
     inputs: Mapping[str, Input] = field(default_factory=dict)
 
     def input(self, param: str, kind: type[In]) -> In | None:
-        """What a parameter refers to; None where it has no value. Needed ones are checked before: see
-        ``references.check_needed``.
-        """
+        """What a parameter refers to; None where it has no value."""
         found = self.inputs.get(param)
         return found if isinstance(found, kind) else None
+
+    def needed(self, param: str, kind: type[In]) -> In:
+        """What a parameter that can't be left out refers to.
+
+        Raises its reference's ``missing``, and what ``RunRef.check`` does.
+        """
+        reference, found = references(type(self.params))[param], self.inputs.get(param)
+        if isinstance(reference, RunRef) and isinstance(found, Result):
+            reference.check(found, self.task)
+        if not isinstance(found, kind):
+            raise reference.missing("This analysis", param)
+        return found
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from headscope.analyses.references import (
     TaskRef,
     TasksRef,
 )
-from headscope.core.gating import roles
 from headscope.core.model.head_model import HeadModel
 from headscope.tasks.task import Task
 
@@ -77,7 +76,9 @@ class Legacy(Analysis[Any, Any]):
         return {param: _KINDS[kind] for param, kind in self.of.references.items()}
 
 
-def adapted(of: Any, figures: Any, *, whole: str | None = None, about_one_head: Sequence[str] = ()) -> Legacy:
+def adapted(
+    of: Any, figures: Any, *, whole: str | None = None, about_one_head: Sequence[str] = (), gates: Any = None
+) -> Legacy:
     """The object and its module of figures as one value."""
     takes = {"inputs"} if of.references else set()
 
@@ -109,9 +110,7 @@ def adapted(of: Any, figures: Any, *, whole: str | None = None, about_one_head: 
         return found
 
     def headline(result: Result, threshold: float = 0.5) -> dict[str, Any]:
-        if hasattr(of, "headline"):
-            return dict(of.headline(result))
-        return dict(roles.headline(result.arrays, threshold))
+        return dict(of.headline(result))
 
     return Legacy(
         of=of,
@@ -131,6 +130,7 @@ def adapted(of: Any, figures: Any, *, whole: str | None = None, about_one_head: 
         seeds=of.seeds,
         needs_task=of.needs_task,
         attention=of.attention,
+        gates=gates,
         presets=of.presets,
         partial=part if hasattr(of, "partial") else None,
     )

@@ -16,6 +16,8 @@ class GatePreset:
     title: str
     reading: str
     gates: Float[np.ndarray, "layer head"]
+    of_seeds: bool = True
+    """Whether they are those of a seed, or the mean over seeds."""
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterator, Sequence
+
 from sqlalchemy.orm import Session
 
+from headscope.analyses import ANALYSES
 from headscope.analyses.base import Result
-from headscope.analyses.cchg.presets import presets as contrastive
-from headscope.analyses.chg.presets import Preset, presets
-from headscope.analyses.sufficiency.gates import sufficient_heads
+from headscope.analyses.offered_gates import AskedGates, GatePreset
+from headscope.analyses.references import RunRef
 from headscope.core.gating.gate_vector import GateVector, gate_vector
 from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid, NotFound, Refused
@@ -19,15 +19,20 @@ from headscope.store.tables import Run
 
 def of_run(
     session: Session, run: Run, result: Result, seed: int | None = None, threshold: float = 0.5
-) -> list[Preset]:
-    """What a run of causal head gating, of contrastive gating or of sufficiency gives; ``seed`` None is the
-    mean over seeds. Raises ``Refused`` (no-gates), ``NotFound`` (unknown-seed).
+) -> Sequence[GatePreset]:
+    """What the run's analysis says that it offers; ``seed`` None is the mean over seeds.
+
+    Raises ``Refused`` (no-gates), ``NotFound`` (unknown-seed).
     """
-    if result.analysis == "cchg":
-        return contrastive(result, seed)
-    if result.analysis == "sufficiency":
-        return [sufficient_heads(result)]
-    return presets(result, run.id, seed, threshold, sufficient=_sufficient(session, run))
+    analysis = ANALYSES.get(run.analysis)
+    if analysis is None or analysis.gates is None:
+        raise Refused(
+            f"A run of {run.title.lower()} has no gates.",
+            f"Choose a run of {', '.join(name for name, each in ANALYSES.items() if each.gates)}.",
+            code="no-gates",
+        )
+    later = tuple(_later(session, run))
+    return analysis.gates(result, AskedGates(run.id, seed, threshold, later))
 
 
 def take(
@@ -57,7 +62,7 @@ def take(
         raise NotFound(
             f"Run {run.id} gives no gates called {preset!r}.", f"It gives {named}.", code="unknown-preset"
         )
-    one = len(result.seeds) == 1 or result.analysis == "sufficiency"
+    one = len(result.seeds) == 1 or not chosen.of_seeds
     of = f", seed {seed}" if seed is not None else "" if one else ", mean over seeds"
     words = f"{chosen.title}, {run.task}{of}" if run.task else f"{chosen.title}{of}"
     vector = gate_vector(words, result.model, chosen.gates, f"run {run.id}, {chosen.name}{of}")
@@ -65,12 +70,17 @@ def take(
     return vector
 
 
-def _sufficient(session: Session, run: Run) -> NDArray[np.bool_] | None:
-    """The heads that the newest sufficiency run of this run found, where one found any."""
-    later, _ = runs.find(session, model=run.model, analysis="sufficiency", status="done", limit=500)
-    for each in later:
-        if each.params.get("run") == run.id:
-            result = runs.result(session, each.id)
-            if result.values["fewest"] is not None:
-                return result.arrays["subset"] > 0
-    return None
+def _later(session: Session, run: Run) -> Iterator[GatePreset]:
+    """What the newest run of each other analysis offers that took this one as its input."""
+    for name, analysis in ANALYSES.items():
+        taking = [param for param, each in analysis.references.items() if isinstance(each, RunRef)]
+        if analysis.gates is None or not taking or name == run.analysis:
+            continue
+        found, _ = runs.find(session, model=run.model, analysis=name, status="done", limit=500)
+        for each in found:
+            if run.id in (each.params.get(param) for param in taking):
+                try:
+                    yield from analysis.gates(runs.result(session, each.id), AskedGates(each.id))
+                    break
+                except Refused:  # it found none; an older one may have
+                    continue

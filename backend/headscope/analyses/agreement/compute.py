@@ -25,10 +25,10 @@ from headscope.analyses.base import (
     Progress,
     Result,
 )
-from headscope.analyses.chg.result import identity
 from headscope.analyses.held_out import held_out, scoring, sizes
 from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.orders import fitted, gating_run
+from headscope.analyses.result import identity
 from headscope.core.gating.roles import scores
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer

@@ -25,7 +25,7 @@ from jaxtyping import Float
 from headscope.analyses.agreement.disagreement import Head
 from headscope.analyses.agreement.stand_ins import OPENS
 from headscope.analyses.base import Result
-from headscope.analyses.chg.pieces import phase
+from headscope.analyses.chg.phases import phase
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.held_out import fitted_rows
 from headscope.analyses.legacy import Context

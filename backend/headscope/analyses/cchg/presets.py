@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from headscope.analyses.base import Result
-from headscope.analyses.chg.presets import OPEN_FROM, Preset
+from headscope.analyses.chg.gates import OPEN_FROM
+from headscope.analyses.offered_gates import GatePreset as Preset
 from headscope.errors import NotFound, Refused
 
 

@@ -6,41 +6,37 @@ many seeds from nothing would give.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Input, Result
+from headscope.analyses.base import Arrays, Spec
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.chg.schema import ChgParams
-from headscope.analyses.orders import gating_run
+from headscope.analyses.gating_run import gating_run
 from headscope.errors import Invalid
-from headscope.tasks.task import Task
-
-VERSION: Final = 2
-"""Of the analysis: goes up when its arrays or their meaning change. Fits of two versions are never joined."""
 
 _MAY_DIFFER = ("seeds", "adds_to")
 _SECOND_AXIS = ("heldout_", "rounded_")
 """Beginnings of the names of arrays [condition, seed]; all others are [seed, ...]."""
 
 
-def taken_over(
-    params: ChgParams, inputs: Mapping[str, Input] | None, task: Task | None = None
-) -> Result | None:
+def taken_over(spec: Spec[ChgParams]) -> ChgResult | None:
     """The run whose seeds are taken over; None where none is named.
 
-    Raises ``Invalid``: what ``orders.gating_run`` does; other-version; other-settings, naming what differs;
+    Raises ``Invalid``: what ``gating_run`` does; other-version; other-settings, naming what differs;
     no-more-seeds.
     """
+    params = spec.params
     if params.adds_to is None:
         return None
-    run = gating_run(inputs, "adds_to", task, "Adding seeds")
-    if run.schema_version != VERSION:
+    run = gating_run(spec, "adds_to")
+    if run.schema_version != ChgResult.VERSION:
         raise Invalid(
-            f"The run named is of version {run.schema_version} of causal head gating, not of {VERSION}.",
-            "Run it anew with as many seeds as you want.",
+            f"The run named is of version {run.schema_version} of causal head gating, not of "
+            f"{ChgResult.VERSION}.",
+            "Start a run of its own with as many seeds as you want.",
             code="other-version",
         )
     _check_settings(run, params)
@@ -53,9 +49,9 @@ def taken_over(
     return run
 
 
-def count(params: ChgParams, inputs: Mapping[str, Input] | None) -> int:
+def count(spec: Spec[ChgParams]) -> int:
     """How many seeds are taken over; raises what ``taken_over`` does."""
-    run = taken_over(params, inputs)
+    run = taken_over(spec)
     return 0 if run is None else len(run.seeds)
 
 
@@ -67,7 +63,7 @@ def joined_to(earlier: Arrays, arrays: Arrays) -> dict[str, NDArray[Any]]:
     }
 
 
-def _check_settings(run: Result, params: ChgParams) -> None:
+def _check_settings(run: ChgResult, params: ChgParams) -> None:
     mine = params.model_dump(mode="json")
     differing = [
         f"{name} ({run.params.get(name)} there, {value} here)"

@@ -18,7 +18,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from headscope.analyses.base import Estimate
+from headscope.analyses.base import Estimate, Spec
+from headscope.analyses.chg.earlier import count
 from headscope.analyses.chg.plan import NOMINAL_TOKENS
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
@@ -37,19 +38,17 @@ _SAMPLED = 64
 
 
 def estimate(
-    params: ChgParams,
-    model: ModelInfo,
-    task: Task | None,
-    *,
-    tokenizer: Tokenizer | None = None,
-    throughput: float | None = None,
+    spec: Spec[ChgParams], *, tokenizer: Tokenizer | None = None, throughput: float | None = None
 ) -> Estimate:
-    """Wall seconds and peak bytes. With a tokenizer the task's first examples are measured, else taken as
-    average.
+    """Wall seconds and peak bytes of the seeds that are fitted. With a tokenizer the task's first examples
+    are measured, else taken as average.
 
-    Raises ``Invalid`` where the tokenizer finds that the task gives no usable examples.
+    Raises ``Invalid`` where the tokenizer finds that the task gives no usable examples, and what
+    ``chg.earlier.taken_over`` does.
     """
-    model = replace(model, dtype=params.dtype)
+    task = spec.task
+    params = spec.params.model_copy(update={"seeds": spec.params.seeds - count(spec)})
+    model = replace(spec.model, dtype=params.dtype)
     weights = model.n_params * ELEMENT_BYTES[model.dtype]
     rows = _rows(params, model, task, tokenizer)
     n_train, n_test = task.sizes(seed=params.split_seed) if task is not None else (params.batch_size, 256)

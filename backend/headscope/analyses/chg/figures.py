@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Result
-from headscope.analyses.chg import sure, tables
+from headscope.analyses.base import Figure
+from headscope.analyses.chg import seed_curve, tables
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.gating import roles as gates
 from headscope.figures import curves, head_grid
@@ -42,13 +43,11 @@ _SCORES = {
 _STATISTICS = {"every": "mean over the seeds", "always": "lowest of the seeds", "any": "highest of the seeds"}
 
 
-def role_grid(result: Result, view: View) -> Drawing:
+def role_grid(result: ChgResult, view: View) -> Drawing:
     """Which heads the task needs, which harm it, and how sure the seeds are."""
-    g_plus, g_minus = result.arrays["g_plus"], result.arrays["g_minus"]
-    codes = gates.roles(g_plus, g_minus, view.threshold)
-    ran = gates.finished(g_plus, g_minus)
-    figure = head_grid.roles(codes, ran, view.mode, view.colours, _group(result))
-    reading = _READINGS[view.mode] + (_GROUPS if _group(result) > 1 else "")
+    codes, ran = result.codes(view.threshold), result.ran
+    figure = head_grid.roles(codes, ran, view.mode, view.colours, result.heads_a_group)
+    reading = _READINGS[view.mode] + (_GROUPS if result.heads_a_group > 1 else "")
     return titled(
         figure,
         "What each head does for the task",
@@ -59,13 +58,13 @@ def role_grid(result: Result, view: View) -> Drawing:
     )
 
 
-def score_map(name: str) -> Callable[[Result, View], Drawing]:
+def score_map(name: str) -> Callable[[ChgResult, View], Drawing]:
     """The map of one score: its mean over seeds; in the modes always and any its lowest or highest seed."""
 
-    def draw(result: Result, view: View) -> Drawing:
-        score = gates.scores(result.arrays["g_plus"], result.arrays["g_minus"])[name]
+    def draw(result: ChgResult, view: View) -> Drawing:
+        score = result.scores[name]
         values = over_seeds(score, view.mode)
-        figure = head_grid.magnitudes(values, view.colours, name=name, group=_group(result))
+        figure = head_grid.magnitudes(values, view.colours, name=name, group=result.heads_a_group)
         title, meaning = _SCORES[name]
         reading = f"{meaning}; {_STATISTICS[view.mode]}, from 0 to 1."
         return titled(figure, title, reading, score=name, statistic=_STATISTICS[view.mode], mode=view.mode)
@@ -73,12 +72,12 @@ def score_map(name: str) -> Callable[[Result, View], Drawing]:
     return draw
 
 
-def ecdf(result: Result, view: View) -> Drawing:
+def ecdf(result: ChgResult, view: View) -> Drawing:
     """The share of heads that reach a score, seeds pooled, with the lowest and highest seed as a band."""
     traces: list[dict[str, Any]] = []
-    several = gates.finished(result.arrays["g_plus"], result.arrays["g_minus"]).sum() > 1
+    several = result.ran.sum() > 1
     for name, colour, word in _score_lines(view.colours):
-        curve = gates.ecdf(gates.scores(result.arrays["g_plus"], result.arrays["g_minus"])[name])
+        curve = gates.ecdf(result.scores[name])
         percent = [100 * part for part in (curve.pooled, curve.low, curve.high)]
         if several:
             traces.append(curves.band(curve.thresholds, percent[1], percent[2], colour, name))
@@ -107,31 +106,31 @@ def ecdf(result: Result, view: View) -> Drawing:
     return titled(figure, "How many heads have a score this high?", reading, threshold=view.threshold)
 
 
-def loss(result: Result, view: View) -> Drawing:
+def loss(result: ChgResult, view: View) -> Drawing:
     """Loss while the gates were fitted: G+ and G− both go on where phase 0 ended."""
     colours = view.colours
     phases = (
-        ("loss_zero", "phase 0, no push", colours.muted, 0),
-        ("loss_plus", "G+, pushed open", colours.harmful, 1),
-        ("loss_minus", "G−, pushed shut", colours.needed, 1),
+        ("zero", "phase 0, no push", colours.muted, 0),
+        ("plus", "G+, pushed open", colours.harmful, 1),
+        ("minus", "G−, pushed shut", colours.needed, 1),
     )
     traces: list[dict[str, Any]] = []
     pooled = 1
     for key, word, colour, after in phases:
-        ends, thin, pooled = curves.thinned(result.arrays[key])
-        x = ends + after * result.arrays["loss_zero"].shape[1]
+        ends, thin, pooled = curves.thinned(result.losses[key])
+        x = ends + after * result.loss_zero.shape[1]
         mean = quietly(np.nanmean, thin, axis=0)
         hover = f"{word}<br>update %{{x}}: %{{y:.3f}} nats<extra></extra>"
         traces += [
-            curves.threads(x, thin, colour, key),
-            curves.line(x, mean, colour, word, legendgroup=key, hovertemplate=hover),
+            curves.threads(x, thin, colour, f"loss_{key}"),
+            curves.line(x, mean, colour, word, legendgroup=f"loss_{key}", hovertemplate=hover),
         ]
     layout = {
         "height": 280,
         "xaxis": {"title": {"text": "update"}, "rangemode": "tozero"},
         "yaxis": {"title": {"text": "loss on the targets, nats"}, "rangemode": "tozero"},
         "margin": {"l": 52, "r": 16, "t": 34, "b": 44},
-        "shapes": [curves.rule(result.arrays["loss_zero"].shape[1], colours)],
+        "shapes": [curves.rule(result.loss_zero.shape[1], colours)],
     }
     reading = (
         "Thin lines are seeds, thick ones their mean; both pushes start from the gates of phase 0's end."
@@ -142,15 +141,17 @@ def loss(result: Result, view: View) -> Drawing:
     return titled(figure, "Loss while the gates were fitted", reading, updates_per_point=pooled)
 
 
-def heldout(result: Result, view: View) -> Drawing:
+def heldout(result: ChgResult, view: View) -> Drawing:
     """Held-out accuracy and log-probability of the model as it is and under its gates, a dot per seed."""
     colours = view.colours
     lane_colours = (colours.muted, colours.muted, colours.harmful, colours.needed)
     accuracy, log_probability = (
-        result.arrays["heldout_accuracy"] * 100,
-        result.arrays["heldout_log_probability"],
+        result.heldout_accuracy * 100,
+        result.heldout_log_probability,
     )
-    rounded = _rounded(result)
+    rounded = dict(result.rounded)
+    if rounded:
+        rounded["accuracy"] = rounded["accuracy"] * 100
     spread = np.linspace(-0.16, 0.16, len(result.seeds)) if len(result.seeds) > 1 else np.zeros(1)
     traces: list[dict[str, Any]] = []
     for axis, values, hard, unit in (
@@ -170,7 +171,7 @@ def heldout(result: Result, view: View) -> Drawing:
     known = shown[np.isfinite(shown)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (-1.0, 0.0)
     pad = 0.12 * (high - low) or 0.1
-    n_test = result.values.get("n_test")
+    n_test = result.n_test
     lanes = {
         "range": [3.65 if rounded else 3.5, -0.6],
         "tickvals": [0, 1, 2, 3],
@@ -205,7 +206,7 @@ def heldout(result: Result, view: View) -> Drawing:
     return titled({"data": traces, "layout": layout}, "Does it hold on new examples?", reading, n_test=n_test)
 
 
-def layers(result: Result, view: View) -> Drawing:
+def layers(result: ChgResult, view: View) -> Drawing:
     """How the roles change through the layers: shares of seeds x heads."""
     shares = tables.layer_shares(result, view.threshold)
     x = np.arange(result.model.n_layers)
@@ -235,41 +236,12 @@ def layers(result: Result, view: View) -> Drawing:
     return titled(figure, "Roles through the layers", reading, threshold=view.threshold)
 
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
-    "roles": role_grid,
-    "facilitation": score_map("facilitation"),
-    "interference": score_map("interference"),
-    "irrelevance": score_map("irrelevance"),
-    "seeds": sure.seeds,
-    "ecdf": ecdf,
-    "layers": layers,
-    "heldout": heldout,
-    "loss": loss,
-}
-
-TABLES = tables.TABLES
-
-
-def _group(result: Result) -> int:
-    return result.model.n_heads // result.model.n_kv_heads
-
-
 def _score_lines(colours: Palette) -> tuple[tuple[str, str, str], ...]:
     return (
         ("facilitation", colours.needed, "needed"),
         ("interference", colours.harmful, "harmful"),
         ("irrelevance", colours.muted, "doesn’t matter"),
     )
-
-
-def _rounded(result: Result) -> dict[str, Array]:
-    """Scores with rounded gates [pushed, seed], accuracy in percent; empty in results that have none."""
-    if "rounded_accuracy" not in result.arrays:
-        return {}
-    return {
-        "accuracy": result.arrays["rounded_accuracy"] * 100,
-        "log_probability": result.arrays["rounded_log_probability"],
-    }
 
 
 def _hollow(values: Array, lane: int, spread: Array, colour: str, axis: str, unit: str) -> dict[str, Any]:
@@ -299,3 +271,14 @@ def _means(means: Array, colours: Palette, axis: str, unit: str) -> dict[str, An
         hovertemplate=f"mean: {unit}<extra></extra>",
         cliponaxis=False,
     )
+
+
+FIGURES = (
+    Figure("roles", role_grid, tables.heads, of_whole_run=True),
+    *(Figure(name, score_map(name), tables.score(name)) for name in _SCORES),
+    Figure("seeds", seed_curve.seeds, seed_curve.rows),
+    Figure("ecdf", ecdf, tables.ecdf),
+    Figure("layers", layers, tables.layers),
+    Figure("heldout", heldout, tables.heldout),
+    Figure("loss", loss, tables.loss),
+)

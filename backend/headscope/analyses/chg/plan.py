@@ -13,95 +13,114 @@ pieces on another machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal
+from functools import partial
 
+from headscope.analyses.base import Piece, Spec
+from headscope.analyses.chg.phases import PHASE_TITLES, PHASES, PhaseName, seeds_label
+from headscope.analyses.chg.pieces import Updates, fit, score, take_over, ungated
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.cutting import blocks, fitting
-from headscope.analyses.legacy import Piece
 from headscope.core.model.cost import forward_flop
-from headscope.core.model.info import ModelInfo
-
-PhaseName = Literal["zero", "plus", "minus"]
-
-PHASES: tuple[PhaseName, ...] = ("zero", "plus", "minus")
-PHASE_TITLES = {"zero": "phase 0", "plus": "G+", "minus": "G−"}
 
 NOMINAL_TOKENS = 24.0
 """Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
+
+UNGATED, EARLIER = "ungated", "earlier"
 
 _MOST_SEEDS = 16
 
 
 @dataclass(frozen=True)
-class Work:
-    """A piece and what it is for: ``seeds`` index the run's seeds, updates run from ``start`` to before
-    ``stop``.
-    """
+class Group:
+    """Seeds, as indices of the run's, that are fitted side by side: their pieces by phase, in order."""
 
-    piece: Piece
-    kind: Literal["fit", "heldout", "ungated", "earlier"]
-    phase: PhaseName = "zero"
-    seeds: range = range(0)
-    start: int = 0
-    stop: int = 0
+    seeds: range
+    fits: Mapping[PhaseName, Sequence[Piece]]
+    scores: Mapping[PhaseName, Sequence[Piece]]
+
+    def pieces(self) -> Iterator[Piece]:
+        """All fits, then all scores."""
+        for of_phase in (self.fits, self.scores):
+            for phase in PHASES:
+                yield from of_phase[phase]
 
 
-@lru_cache(maxsize=8)
-def plan(params: ChgParams, model: ModelInfo, earlier: int = 0) -> tuple[Work, ...]:
-    """All pieces of a run in the order they are computed; kept, as each piece asks for them.
-
-    ``earlier`` seeds are taken over from another run.
-    """
-    forward = forward_flop(model, NOMINAL_TOKENS, 1)
-    group = fitting(params.seeds - earlier, 2 * forward * params.batch_size, most=_MOST_SEEDS)
-    ask = forward * (params.n_test or 1000)
-    works = [Work(Piece("ungated", "The model as it is", weight=ask), "ungated")]
+def plan(spec: Spec[ChgParams], earlier: int) -> list[Piece]:
+    """All pieces of a run in the order they are computed; ``earlier`` seeds come from another run."""
+    params = spec.params
+    first = [Piece(UNGATED, "The model as it is", partial(ungated, spec), weight=_ask_flop(spec))]
     if earlier:
-        title = f"Seeds taken over, {seeds_label(params, range(earlier))}"
-        works.insert(0, Work(Piece("earlier", title, weight=0.0), "earlier", seeds=range(earlier)))
-    scored = fitting(group, 2 * ask, most=group)
-    for first in range(earlier, params.seeds, group):
-        seeds = range(first, min(first + group, params.seeds))
-        update = 2 * forward * params.batch_size * len(seeds)
-        updates = fitting(params.steps, update, most=params.steps)
-        for phase in PHASES:
-            works += _fits(params, phase, seeds, updates, update)
-        for phase in PHASES:
-            last = fit_key(phase, seeds, params.steps)
-            works += [_scoring(params, phase, block, last, ask) for block in blocks(seeds, scored)]
-    return tuple(works)
+        label = f"Seeds taken over, {seeds_label(params, range(earlier))}"
+        first.insert(0, Piece(EARLIER, label, partial(take_over, spec), weight=0.0))
+    return [*first, *(piece for group in groups(spec, earlier) for piece in group.pieces())]
 
 
-def fit_key(phase: PhaseName, seeds: range, stop: int) -> str:
+def groups(spec: Spec[ChgParams], earlier: int) -> list[Group]:
+    """The groups of seeds that are fitted."""
+    params, forward = spec.params, _forward_flop(spec)
+    size = fitting(params.seeds - earlier, 2 * forward * params.batch_size, most=_MOST_SEEDS)
+    return [_group(spec, seeds, size) for seeds in blocks(range(earlier, params.seeds), size)]
+
+
+def _group(spec: Spec[ChgParams], seeds: range, size: int) -> Group:
+    params, ask = spec.params, _ask_flop(spec)
+    flop = 2 * _forward_flop(spec) * params.batch_size * len(seeds)
+    updates = fitting(params.steps, flop, most=params.steps)
+    scored = fitting(size, 2 * ask, most=size)
+    return Group(
+        seeds=seeds,
+        fits={phase: list(_fits(spec, phase, seeds, updates, flop)) for phase in PHASES},
+        scores={
+            phase: [_scoring(spec, phase, seeds, block, ask) for block in blocks(seeds, scored)]
+            for phase in PHASES
+        },
+    )
+
+
+def _fits(
+    spec: Spec[ChgParams], phase: PhaseName, seeds: range, updates: int, flop: float
+) -> Iterator[Piece]:
+    """A phase of a group in pieces of so many ``updates``, each update costing ``flop``."""
+    params = spec.params
+    for block in blocks(range(params.steps), updates):
+        before: str | None = _fit_key(phase, seeds, block.start)
+        if not block.start:
+            before = None if phase == "zero" else _fit_key("zero", seeds, params.steps)
+        label = f"{PHASE_TITLES[phase]}, {seeds_label(params, seeds)}, updates {block.start + 1}–{block.stop}"
+        yield Piece(
+            _fit_key(phase, seeds, block.stop),
+            label,
+            partial(fit, spec, Updates(phase, seeds, block, before)),
+            (before,) if before else (),
+            weight=flop * len(block),
+        )
+
+
+def _scoring(spec: Spec[ChgParams], phase: PhaseName, group: range, block: range, flop: float) -> Piece:
+    """A block of a group's seeds on the held-out examples, each set of gates costing ``flop``."""
+    gates = "G0" if phase == "zero" else PHASE_TITLES[phase]
+    last = _fit_key(phase, group, spec.params.steps)
+    within = range(block.start - group.start, block.stop - group.start)
+    return Piece(
+        f"heldout/{phase}/{block.start}-{block.stop - 1}",
+        f"Held-out examples under {gates}, {seeds_label(spec.params, block)}",
+        partial(score, spec, last, within, rounded=phase != "zero"),
+        (last,),
+        weight=(1 if phase == "zero" else 2) * flop * len(block),
+    )
+
+
+def _fit_key(phase: PhaseName, seeds: range, stop: int) -> str:
     """The key of the piece that takes a group's phase to update ``stop``."""
     return f"{phase}/{seeds.start}-{seeds.stop - 1}/{stop}"
 
 
-def seeds_label(params: ChgParams, seeds: range) -> str:
-    """Seeds in words for progress: "seed 4", "seeds 0–2"."""
-    first, last = params.first_seed + seeds.start, params.first_seed + seeds.stop - 1
-    return f"seed {first}" if first == last else f"seeds {first}–{last}"
+def _forward_flop(spec: Spec[ChgParams]) -> float:
+    return forward_flop(spec.model, NOMINAL_TOKENS, 1)
 
 
-def _fits(params: ChgParams, phase: PhaseName, seeds: range, updates: int, flop: float) -> Iterator[Work]:
-    """A phase of a group in pieces of so many ``updates``, each update costing ``flop``."""
-    for start in range(0, params.steps, updates):
-        stop = min(start + updates, params.steps)
-        needs: tuple[str, ...] = (fit_key(phase, seeds, start),)
-        if not start:
-            needs = () if phase == "zero" else (fit_key("zero", seeds, params.steps),)
-        label = f"{PHASE_TITLES[phase]}, {seeds_label(params, seeds)}, updates {start + 1}–{stop}"
-        piece = Piece(fit_key(phase, seeds, stop), label, needs, weight=flop * (stop - start))
-        yield Work(piece, "fit", phase, seeds, start, stop)
-
-
-def _scoring(params: ChgParams, phase: PhaseName, block: range, last: str, flop: float) -> Work:
-    """A block of seeds on the held-out examples, each set of gates costing ``flop``."""
-    gates = "G0" if phase == "zero" else PHASE_TITLES[phase]
-    label = f"Held-out examples under {gates}, {seeds_label(params, block)}"
-    key = f"heldout/{phase}/{block.start}-{block.stop - 1}"
-    times = 1 if phase == "zero" else 2
-    return Work(Piece(key, label, (last,), weight=times * flop * len(block)), "heldout", phase, block)
+def _ask_flop(spec: Spec[ChgParams]) -> float:
+    """Of all held-out examples once."""
+    return _forward_flop(spec) * (spec.params.n_test or 1000)

@@ -1,176 +1,112 @@
-"""The result of causal head gating: pieces joined, and what to mind when reading them."""
+"""What causal head gating finds: gates, losses and held-out scores of every seed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from jaxtyping import Bool, Float, Integer, UInt8
 
-from headscope.analyses.base import Arrays
-from headscope.analyses.chg.earlier import joined_to
-from headscope.analyses.chg.plan import PHASES, PhaseName, Work
-from headscope.analyses.chg.schema import ChgParams
-from headscope.core.gating.roles import finished
-from headscope.tasks.task import Task
+from headscope.analyses.base import Quantity, Result
+from headscope.core.gating import roles
 
-
-def whole(works: Sequence[Work], pieces: Mapping[str, Arrays]) -> list[Work]:
-    """The works of those groups of seeds of which no piece is missing."""
-    groups = dict.fromkeys(work.seeds for work in works if work.kind == "fit")
-    theirs = {
-        group: [w for w in works if w.kind in ("fit", "heldout") and set(w.seeds) <= set(group)]
-        for group in groups
-    }
-    return [work for each in theirs.values() if all(w.piece.key in pieces for w in each) for work in each]
+Gates = Float[np.ndarray, "seed layer head"]
+"""In [0, 1]; NaN where a seed's fit failed."""
 
 
-def joined(works: Sequence[Work], params: ChgParams, pieces: Mapping[str, Arrays]) -> dict[str, NDArray[Any]]:
-    """Gates and losses [seed, ...], the ``updates`` done [seed, phase]; held-out scores [condition, seed]
-    (``core.gating.roles.CONDITIONS``), and with gates rounded [pushed, seed] (G+, G-). Seeds taken over come
-    first.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChgResult(Result):
+    """Gates after phase 0, pushed open and pushed shut, and how the model does under them.
+
+    Losses [seed, update] are nats on the targets, NaN after a seed's last update; ``updates`` [seed, phase]
+    are those done. Held-out rows are ``core.gating.roles.CONDITIONS``, ``rounded_`` rows G+ and G- with gates
+    rounded at 0.5. Version 1 had neither ``updates`` nor rounded gates.
     """
-    arrays = {**_fitted(works, params, pieces), **_scored(works, pieces)} if works else {}
-    if "earlier" not in pieces:
-        return arrays
-    return joined_to(pieces["earlier"], arrays) if arrays else dict(pieces["earlier"])
+
+    NAME: ClassVar[str] = "chg"
+    VERSION: ClassVar[int] = 2
+
+    g_zero: Gates
+    g_plus: Gates
+    g_minus: Gates
+    loss_zero: Float[np.ndarray, "seed update"]
+    loss_plus: Float[np.ndarray, "seed update"]
+    loss_minus: Float[np.ndarray, "seed update"]
+    heldout_accuracy: Float[np.ndarray, "condition seed"]
+    heldout_log_probability: Float[np.ndarray, "condition seed"]
+    updates: Integer[np.ndarray, "seed phase"] | None = None
+    rounded_accuracy: Float[np.ndarray, "pushed seed"] | None = None
+    rounded_log_probability: Float[np.ndarray, "pushed seed"] | None = None
+    n_train: int | None = None
+    n_test: int | None = None
+    n_left_out: int = 0
+    tokens_per_example: float | None = None
+    targets_per_example: float | None = None
+    judged: str = "top"
+    failed_seeds: Sequence[int] = ()
+    partial: Mapping[str, int] | None = None
+    added_to: Mapping[str, Any] | None = None
+    notes: Sequence[str] = ()
+
+    @property
+    def ran(self) -> Bool[np.ndarray, " seed"]:
+        """Which seeds have a fit."""
+        return roles.finished(self.g_plus, self.g_minus)
+
+    @property
+    def scores(self) -> dict[str, Gates]:
+        """Facilitation, interference and irrelevance of each seed, in [0, 1]."""
+        return roles.scores(self.g_plus, self.g_minus)
+
+    @property
+    def losses(self) -> dict[str, Float[np.ndarray, "seed update"]]:
+        """By phase."""
+        return {"zero": self.loss_zero, "plus": self.loss_plus, "minus": self.loss_minus}
+
+    @property
+    def heldout(self) -> dict[str, Float[np.ndarray, "condition seed"]]:
+        """By score: accuracy is a share, log-probability in nats."""
+        return {"accuracy": self.heldout_accuracy, "log_probability": self.heldout_log_probability}
+
+    @property
+    def rounded(self) -> dict[str, Float[np.ndarray, "pushed seed"]]:
+        """The same under gates rounded at 0.5; empty where that wasn't scored."""
+        if self.rounded_accuracy is None or self.rounded_log_probability is None:
+            return {}
+        return {"accuracy": self.rounded_accuracy, "log_probability": self.rounded_log_probability}
+
+    @property
+    def facilitation(self) -> Float[np.ndarray, "layer head"]:
+        """In [0, 1]: mean of G- over the seeds that have a fit."""
+        return np.asarray(self.g_minus[self.ran].astype(np.float64).mean(axis=0))
+
+    @property
+    def heads_a_group(self) -> int:
+        """How many query heads share keys and values."""
+        return self.model.n_heads // self.model.n_kv_heads
+
+    def codes(self, threshold: float) -> UInt8[np.ndarray, "seed layer head"]:
+        """Role codes of all seeds (``core.gating.roles``)."""
+        return roles.roles(self.g_plus, self.g_minus, threshold)
 
 
-def _fitted(
-    works: Sequence[Work], params: ChgParams, pieces: Mapping[str, Arrays]
-) -> dict[str, NDArray[Any]]:
-    arrays: dict[str, NDArray[Any]] = {}
-    updates = []
-    for phase in PHASES:
-        fits = [work for work in works if work.kind == "fit" and work.phase == phase]
-        ends = [work for work in fits if work.stop == params.steps]
-        logits = np.concatenate([pieces[work.piece.key]["logits"] for work in ends])
-        arrays[f"g_{phase}"] = _sigmoid(logits).astype(np.float32)
-        arrays[f"loss_{phase}"] = np.concatenate(
-            [
-                np.concatenate([pieces[w.piece.key]["losses"] for w in fits if w.seeds == end.seeds], axis=1)
-                for end in ends
-            ]
-        ).astype(np.float32)
-        updates.append(np.concatenate([pieces[work.piece.key]["updates"] for work in ends]))
-    arrays["updates"] = np.stack(updates, axis=1).astype(np.uint16)
-    return arrays
+QUANTITIES: Mapping[str, Quantity] = {
+    "always_needed": Quantity("Always needed", "share"),
+    "any_needed": Quantity("Needed in some seed", "share"),
+    "always_harmful": Quantity("Always harmful", "share"),
+    "any_harmful": Quantity("Harmful in some seed", "share"),
+    "accuracy_ungated": Quantity("Accuracy, ungated", "share"),
+    "accuracy_plus": Quantity("Accuracy under G+", "share"),
+    "accuracy_minus": Quantity("Accuracy under G−", "share"),
+    "logp_ungated": Quantity("Log-probability, ungated", "nats"),
+    "logp_plus": Quantity("Log-probability under G+", "nats"),
+    "logp_minus": Quantity("Log-probability under G−", "nats"),
+}
 
 
-def _scored(works: Sequence[Work], pieces: Mapping[str, Arrays]) -> dict[str, NDArray[Any]]:
-    arrays: dict[str, NDArray[Any]] = {}
-    for score in ("log_probability", "accuracy"):
-        rows = [_under(works, pieces, phase, score) for phase in PHASES]
-        as_it_is = np.repeat(pieces["ungated"][score], len(rows[0]))
-        arrays[f"heldout_{score}"] = np.stack([as_it_is, *rows]).astype(np.float32)
-        rounded = [_under(works, pieces, phase, f"rounded_{score}") for phase in PHASES[1:]]
-        arrays[f"rounded_{score}"] = np.stack(rounded).astype(np.float32)
-    return arrays
-
-
-def _under(works: Sequence[Work], pieces: Mapping[str, Arrays], phase: PhaseName, score: str) -> NDArray[Any]:
-    scored = [work for work in works if work.kind == "heldout" and work.phase == phase]
-    return np.concatenate([pieces[work.piece.key][score] for work in scored])
-
-
-def identity(task: Task | None) -> dict[str, Any] | None:
-    """What a result says of its task."""
-    if task is None:
-        return None
-    return {"name": task.name, "title": task.title, "content_hash": task.content_hash, "judged": task.judged}
-
-
-def values(
-    params: ChgParams,
-    task: Task | None,
-    seeds: Sequence[int],
-    arrays: Mapping[str, NDArray[Any]],
-    pieces: Mapping[str, Arrays],
-) -> dict[str, Any]:
-    """How much was fitted and scored, which seeds failed, and the notes: sentences that the page shows."""
-    ran = finished(arrays["g_plus"], arrays["g_minus"])
-    failed = [seeds[index] for index in np.flatnonzero(~ran).tolist()]
-    ungated = pieces["ungated"]
-    n_train, n_test = ungated["n_examples"].tolist()
-    left_out = int(ungated["n_left_out"].sum())
-    notes = [
-        *_stopped(params, seeds),
-        *_settled(params, arrays["updates"]),
-        *_beyond_paper(params, len(seeds)),
-    ]
-    if n_train < params.batch_size:
-        notes.append(f"Only {n_train} training examples, fewer than a batch: each update uses all of them.")
-    if left_out:
-        notes.append(f"{left_out} rows are longer than the model's context and were left out.")
-    if failed:
-        notes.append(_failed(failed, len(seeds)))
-    return {
-        "n_train": n_train,
-        "n_test": n_test,
-        "n_left_out": left_out,
-        "tokens_per_example": float(ungated["tokens_per_example"][0]),
-        "targets_per_example": float(ungated["targets_per_example"][0]),
-        "judged": task.judged if task is not None else "top",
-        "failed_seeds": failed,
-        "partial": None if len(seeds) == params.seeds else {"seeds": len(seeds), "of": params.seeds},
-        "added_to": _added_to(params, seeds, pieces),
-        "notes": notes,
-    }
-
-
-def _stopped(params: ChgParams, seeds: Sequence[int]) -> Iterator[str]:
-    if len(seeds) < params.seeds:
-        yield f"Stopped before its end: {len(seeds)} of {params.seeds} seeds. Start it again to fit the rest."
-
-
-def _settled(params: ChgParams, updates: NDArray[Any]) -> Iterator[str]:
-    """How many updates it took until the seeds had settled."""
-    if params.settle:
-        yield (
-            f"A seed's phase ended when its heads hardly changed sides any more: after {updates.min()} to "
-            f"{updates.max()} updates, {updates.mean():.0f} on average."
-        )
-
-
-def _beyond_paper(params: ChgParams, seeds: int) -> Iterator[str]:
-    """What the run does less than, or otherwise than, the paper."""
-    paper = ChgParams()
-    if params.steps < paper.steps:
-        most = "At most " if params.settle else ""
-        few = f"{most}{params.steps} updates a phase, where the paper uses {paper.steps}"
-        yield f"{few}: marginal roles may differ."
-    if params.batch_size < paper.batch_size:
-        yield f"{params.batch_size} examples an update, where the paper uses {paper.batch_size}."
-    rates = (params.phase0_lr_start, params.phase0_lr_end)
-    if rates != (paper.phase0_lr_start, paper.phase0_lr_end):
-        yield (
-            f"Phase 0 learns at {rates[0]:g} to {rates[1]:g}, where the paper uses "
-            f"{paper.phase0_lr_start:g} to {paper.phase0_lr_end:g}."
-        )
-    if seeds < paper.seeds:
-        many = "1 seed" if seeds == 1 else f"{seeds} seeds"
-        yield f"{many}, where the paper uses {paper.seeds}: with fewer, Always comes easier and Any rarer."
-    if seeds == 1:
-        yield "One seed has no spread: there are no bands, and Always and Any are the same."
-
-
-def _failed(failed: Sequence[int], seeds: int) -> str:
-    word, their = ("Seed", "its") if len(failed) == 1 else ("Seeds", "their")
-    named = ", ".join(map(str, failed))
-    rest = "It counts" if len(failed) == 1 else "They count"
-    left = seeds - len(failed)
-    return (
-        f"{word} {named} failed: {their} loss was not finite. {rest} in no share; {left} of {seeds} are left."
-    )
-
-
-def _added_to(params: ChgParams, seeds: Sequence[int], pieces: Mapping[str, Arrays]) -> dict[str, Any] | None:
-    """The run whose seeds were taken over, and which they are."""
-    if params.adds_to is None:
-        return None
-    return {"run": params.adds_to, "seeds": list(seeds[: len(pieces["earlier"]["g_plus"])])}
-
-
-def _sigmoid(logits: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(1 / (1 + np.exp(-logits.astype(np.float64))))
+def headline(result: ChgResult, threshold: float = 0.5) -> dict[str, Any]:
+    """Shares of heads at the threshold, and held-out means over the seeds that finished (or None)."""
+    heldout = result.heldout_accuracy, result.heldout_log_probability
+    return roles.headline(result.g_plus, result.g_minus, *heldout, threshold)

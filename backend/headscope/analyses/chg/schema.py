@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
 from headscope.analyses.parameters import Clamp, Clip, FitPrecision, Shots, SplitSeed
+from headscope.analyses.references import RunRef
 
 
 class ChgParams(Params):
@@ -108,7 +109,7 @@ class ChgParams(Params):
         title="Held-out examples, at most",
         description="For log-probability and accuracy after the fit.",
     )
-    adds_to: str | None = Field(
+    adds_to: Annotated[str | None, RunRef("chg", same_task=True)] = Field(
         default=None,
         max_length=64,
         title="Add seeds to",

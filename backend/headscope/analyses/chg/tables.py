@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from headscope.analyses.base import Result
-from headscope.analyses.chg import sure
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import (
     Array,
     Column,
@@ -30,12 +29,11 @@ from headscope.core.gating.roles import (
 from headscope.figures.view import View
 
 
-def heads(result: Result, view: View) -> Table:
+def heads(result: ChgResult, view: View) -> Table:
     """A row for each head: scores over seeds, the share of seeds with each role, Always and Any."""
-    g_plus, g_minus = result.arrays["g_plus"], result.arrays["g_minus"]
-    codes = gates.roles(g_plus, g_minus, view.threshold)[gates.finished(g_plus, g_minus)]
+    codes = result.codes(view.threshold)[result.ran]
     columns = places(result.model)
-    for name, score in gates.scores(g_plus, g_minus).items():
+    for name, score in result.scores.items():
         columns += [
             (f"{name}_mean", f"{name}, mean", "", flat(quietly(np.nanmean, score, axis=0))),
             (f"{name}_sd", f"{name}, sd over seeds", "", flat(spread(score))),
@@ -50,11 +48,11 @@ def heads(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def score(name: str) -> Callable[[Result, View], Table]:
+def score(name: str) -> Callable[[ChgResult, View], Table]:
     """A row for each head: one score's mean, spread, lowest and highest seed."""
 
-    def rows(result: Result, view: View) -> Table:
-        values = gates.scores(result.arrays["g_plus"], result.arrays["g_minus"])[name]
+    def rows(result: ChgResult, view: View) -> Table:
+        values = result.scores[name]
         columns = places(result.model) + [
             ("mean", f"{name}, mean", "", flat(over_seeds(values, "every"))),
             ("sd", "sd over seeds", "", flat(spread(values))),
@@ -66,12 +64,9 @@ def score(name: str) -> Callable[[Result, View], Table]:
     return rows
 
 
-def ecdf(result: Result, view: View) -> Table:
+def ecdf(result: ChgResult, view: View) -> Table:
     """A row for each score from 0 to 1: the share of heads that reach it."""
-    by_score = {
-        name: gates.ecdf(values)
-        for name, values in gates.scores(result.arrays["g_plus"], result.arrays["g_minus"]).items()
-    }
+    by_score = {name: gates.ecdf(values) for name, values in result.scores.items()}
     columns: list[Column] = [("score", "score", "", next(iter(by_score.values())).thresholds)]
     for name, curve in by_score.items():
         columns += [
@@ -82,11 +77,11 @@ def ecdf(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def loss(result: Result, view: View) -> Table:
+def loss(result: ChgResult, view: View) -> Table:
     """A row for each update of a phase: the three phases' mean loss over seeds, with lowest and highest."""
-    columns: list[Column] = [("update", "update", "", np.arange(1, result.arrays["loss_zero"].shape[1] + 1))]
+    columns: list[Column] = [("update", "update", "", np.arange(1, result.loss_zero.shape[1] + 1))]
     for phase, title in (("zero", "phase 0"), ("plus", "G+"), ("minus", "G−")):
-        curves = result.arrays[f"loss_{phase}"]
+        curves = result.losses[phase]
         for statistic, reduce in (("mean", np.nanmean), ("low", np.nanmin), ("high", np.nanmax)):
             columns.append(
                 (f"{phase}_{statistic}", f"{title}, {statistic}", "nats", quietly(reduce, curves, axis=0))
@@ -94,17 +89,15 @@ def loss(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def heldout(result: Result, view: View) -> Table:
+def heldout(result: ChgResult, view: View) -> Table:
     """A row for each condition and seed; G+ and G- once more with gates rounded at 0.5, where that was
     scored.
     """
     names = [*gates.CONDITIONS]
-    scores = {name: result.arrays[f"heldout_{name}"] for name in ("accuracy", "log_probability")}
-    if "rounded_accuracy" in result.arrays:
+    scores = result.heldout
+    if result.rounded:
         names += ["plus, rounded", "minus, rounded"]
-        scores = {
-            name: np.concatenate([soft, result.arrays[f"rounded_{name}"]]) for name, soft in scores.items()
-        }
+        scores = {name: np.concatenate([soft, result.rounded[name]]) for name, soft in scores.items()}
     columns: list[Column] = [
         ("condition", "gates", "", np.repeat(np.array(names), len(result.seeds))),
         ("seed", "seed", "", np.tile(np.array(result.seeds), len(names))),
@@ -119,30 +112,16 @@ def heldout(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def layers(result: Result, view: View) -> Table:
+def layers(result: ChgResult, view: View) -> Table:
     """A row for each layer: the share of seeds x heads with each role."""
     shares = layer_shares(result, view.threshold)
     columns: list[Column] = [("layer", "layer", "", np.arange(result.model.n_layers))]
     return table(columns + [(role, role, "share", values) for role, values in shares.items()])
 
 
-TABLES: dict[str, Callable[[Result, View], Table]] = {
-    "roles": heads,
-    "facilitation": score("facilitation"),
-    "interference": score("interference"),
-    "irrelevance": score("irrelevance"),
-    "seeds": sure.rows,
-    "ecdf": ecdf,
-    "layers": layers,
-    "heldout": heldout,
-    "loss": loss,
-}
-
-
-def layer_shares(result: Result, threshold: float) -> dict[str, Array]:
+def layer_shares(result: ChgResult, threshold: float) -> dict[str, Array]:
     """By role name: the share of seeds x heads in each layer. NaN where no seed has a fit."""
-    g_plus, g_minus = result.arrays["g_plus"], result.arrays["g_minus"]
-    codes = gates.roles(g_plus, g_minus, threshold)[gates.finished(g_plus, g_minus)]
+    codes = result.codes(threshold)[result.ran]
     return {
         role: np.asarray(quietly(np.mean, codes == code, axis=(0, 2))) for code, role in enumerate(ROLE_NAMES)
     }

@@ -13,12 +13,12 @@ from headscope.analyses.base import (
     Progress,
     Result,
 )
-from headscope.analyses.chg.result import identity
 from headscope.analyses.cutting import blocks
 from headscope.analyses.held_out import of_task, scoring, sizes
 from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.probe.labels import Probing, probing
 from headscope.analyses.probe.schema import PRESETS, ProbeParams
+from headscope.analyses.result import identity
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task

@@ -15,12 +15,12 @@ from headscope.analyses.base import (
     Progress,
     Result,
 )
-from headscope.analyses.chg.result import identity
 from headscope.analyses.columns import quietly
 from headscope.analyses.held_out import of_task, scoring, sizes
 from headscope.analyses.legacy import Context, Piece, Reference
 from headscope.analyses.relatives.plan import Work, passed, plan, slope_passes
 from headscope.analyses.relatives.schema import MEASURES, PRESETS, RelativesParams
+from headscope.analyses.result import identity
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Refused

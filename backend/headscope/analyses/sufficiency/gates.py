@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headscope.analyses.base import Result
-from headscope.analyses.chg.presets import Preset
+from headscope.analyses.offered_gates import GatePreset as Preset
 from headscope.errors import Refused
 
 
@@ -20,4 +20,4 @@ def sufficient_heads(result: Result) -> Preset:
         f"{fewest} of {result.values['n_heads']} heads open, all others shut: they keep "
         f"{100 * result.values['kept']:.0f} % of the log-probability gained."
     )
-    return Preset("sufficient", "Sufficient heads", reading, result.arrays["subset"])
+    return Preset("sufficient", "Sufficient heads", reading, result.arrays["subset"], of_seeds=False)

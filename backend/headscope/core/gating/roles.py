@@ -9,7 +9,6 @@ Axes: seed, layer, head. A seed whose fit failed has NaN gates: it has no role a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,23 +118,26 @@ def quantile_correlation(first: Array, second: Array) -> float:
     return float(np.corrcoef(*(np.quantile(values, points) for values in pooled))[0, 1])
 
 
-def headline(arrays: Mapping[str, Array], threshold: float | int = 0.5) -> dict[str, float | None]:
+def headline(
+    g_plus: Float[np.ndarray, "seed layer head"],
+    g_minus: Float[np.ndarray, "seed layer head"],
+    accuracy: Float[np.ndarray, "condition seed"],
+    log_probability: Float[np.ndarray, "condition seed"],
+    threshold: float | int = 0.5,
+) -> dict[str, float | None]:
     """The few numbers that lists show: shares of heads, held-out means over the seeds that finished (or
-    None).
-
-    Reads ``g_plus``, ``g_minus``, ``heldout_accuracy`` and ``heldout_log_probability`` (rows:
-    ``CONDITIONS``).
+    None). Rows of the held-out scores are ``CONDITIONS``.
     """
-    by_score = shares(arrays["g_plus"], arrays["g_minus"], threshold)
+    by_score = shares(g_plus, g_minus, threshold)
     numbers = {
         "always_needed": by_score["facilitation"].always,
         "any_needed": by_score["facilitation"].any,
         "always_harmful": by_score["interference"].always,
         "any_harmful": by_score["interference"].any,
     }
-    for label, name in (("accuracy", "heldout_accuracy"), ("logp", "heldout_log_probability")):
+    for label, values in (("accuracy", accuracy), ("logp", log_probability)):
         for condition in ("ungated", "plus", "minus"):
-            numbers[f"{label}_{condition}"] = _mean(arrays[name][CONDITIONS.index(condition)])
+            numbers[f"{label}_{condition}"] = _mean(values[CONDITIONS.index(condition)])
     return {name: number if np.isfinite(number) else None for name, number in numbers.items()}
 
 

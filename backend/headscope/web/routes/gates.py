@@ -6,7 +6,7 @@ from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from headscope.analyses.chg.presets import OPEN_FROM
+from headscope.analyses.chg.gates import OPEN_FROM
 from headscope.core.arrays import encode
 from headscope.core.gating.gate_file import (
     FORMATS,

@@ -10,14 +10,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from headscope.analyses.base import Result
-from headscope.core.gating.roles import finished, scores
+from headscope.analyses.chg.result import ChgResult, Gates
+from headscope.analyses.offered_gates import AskedGates, GatePreset
+from headscope.core.gating.roles import scores
 from headscope.errors import NotFound, Refused
 from headscope.tasks.draw import distinct
 
@@ -25,30 +25,13 @@ OPEN_FROM: Final = 0.5
 """A gate counts as open from here on."""
 
 
-@dataclass(frozen=True)
-class Preset:
-    """Gates [layer, head] in [0, 1], float32, and what they are in words."""
+def offered(result: ChgResult, asked: AskedGates) -> list[GatePreset]:
+    """The gates of a seed, or of the mean over seeds, and what is cut from them; the run's id decides the
+    random draw.
 
-    name: str
-    title: str
-    reading: str
-    gates: Float[np.ndarray, "layer head"]
-
-
-def presets(
-    result: Result,
-    key: str,
-    seed: int | None = None,
-    threshold: float = 0.5,
-    *,
-    sufficient: Bool[np.ndarray, "layer head"] | None = None,
-) -> list[Preset]:
-    """The presets of a run of causal head gating; ``seed`` None is the mean over seeds.
-
-    ``key`` decides the random draw; ``sufficient`` are the heads of a sufficient subset, where one was
-    searched. Raises ``Refused`` (no-gates) for another analysis or where no fit finished, ``NotFound``
-    (unknown-seed).
+    Raises ``Refused`` (no-gates) where no fit finished, ``NotFound`` (unknown-seed).
     """
+    seed, threshold = asked.seed, asked.threshold
     plus, minus = _fits(result)
     one_plus, one_minus, of = _one(result, plus, minus, seed)
     score = {name: of_seed[0] for name, of_seed in scores(one_plus[None], one_minus[None]).items()}
@@ -56,8 +39,8 @@ def presets(
     always = np.asarray((scores(plus, minus)["facilitation"] >= threshold).all(axis=0))
     n = int(needed.sum())
     found = [
-        Preset("plus", "G+", f"The gates pushed open{of}: harmful heads stay shut.", one_plus),
-        Preset("minus", "G−", f"The gates pushed shut{of}: needed heads stay open.", one_minus),
+        GatePreset("plus", "G+", f"The gates pushed open{of}: harmful heads stay shut.", one_plus),
+        GatePreset("minus", "G−", f"The gates pushed shut{of}: needed heads stay open.", one_minus),
         _mask("facilitating", "Only needed heads", f"The {_heads(n)} needed{of}; all others off.", needed),
         _mask(
             "without-harmful",
@@ -72,45 +55,27 @@ def presets(
             always,
         ),
     ]
-    if sufficient is not None:
-        size = _heads(int(sufficient.sum()))
-        found.append(
-            _mask("sufficient", "Sufficient heads", f"The {size} that were found to suffice.", sufficient)
-        )
-    drawn = _drawn(f"random preset {key} {seed}", needed.shape, n)
+    drawn = _drawn(f"random preset {asked.run} {seed}", needed.shape, n)
     reading = f"{_heads(n)} drawn at random, as many as are needed{of}: what any so few would do."
-    return [*found, _mask("random", "Random, as many", reading[0].upper() + reading[1:], drawn)]
+    return [*found, *asked.later, _mask("random", "Random, as many", reading[0].upper() + reading[1:], drawn)]
 
 
-def _fits(
-    result: Result,
-) -> tuple[Float[np.ndarray, "seed layer head"], Float[np.ndarray, "seed layer head"]]:
+def _fits(result: ChgResult) -> tuple[Gates, Gates]:
     """G+ and G− of the seeds that finished."""
-    if result.analysis != "chg":
-        raise Refused(
-            "Only causal head gating fits gates, and this run is of another analysis.",
-            "Choose a run of causal head gating.",
-            code="no-gates",
-        )
-    plus, minus = result.arrays["g_plus"], result.arrays["g_minus"]
-    ran = finished(plus, minus)
+    ran = result.ran
     if not ran.any():
         raise Refused("No fit of this run finished.", "Choose another run.", code="no-gates")
-    return plus[ran], minus[ran]
+    return result.g_plus[ran], result.g_minus[ran]
 
 
 def _one(
-    result: Result,
-    plus: Float[np.ndarray, "seed layer head"],
-    minus: Float[np.ndarray, "seed layer head"],
-    seed: int | None,
+    result: ChgResult, plus: Gates, minus: Gates, seed: int | None
 ) -> tuple[Float[np.ndarray, "layer head"], Float[np.ndarray, "layer head"], str]:
     """G+ and G− of a seed or the mean, and how the words go on."""
     if seed is None:
         means = [gates.mean(axis=0, dtype=np.float64).astype(np.float32) for gates in (plus, minus)]
         return means[0], means[1], f" on average over {len(plus)} seeds" if len(plus) > 1 else ""
-    ran = finished(result.arrays["g_plus"], result.arrays["g_minus"])
-    seeds = [s for s, ended in zip(result.seeds, ran.tolist(), strict=True) if ended]
+    seeds = [s for s, ended in zip(result.seeds, result.ran.tolist(), strict=True) if ended]
     if seed not in seeds:
         raise NotFound(
             f"The run has no fit of seed {seed} that finished.",
@@ -121,8 +86,8 @@ def _one(
     return plus[index], minus[index], f" in seed {seed}"
 
 
-def _mask(name: str, title: str, reading: str, on: Bool[np.ndarray, "layer head"]) -> Preset:
-    return Preset(name, title, reading, on.astype(np.float32))
+def _mask(name: str, title: str, reading: str, on: Bool[np.ndarray, "layer head"]) -> GatePreset:
+    return GatePreset(name, title, reading, on.astype(np.float32))
 
 
 def _drawn(key: str, shape: Sequence[int], n: int) -> Bool[np.ndarray, "layer head"]:

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import Array, Column, Table, table
-from headscope.core.gating import roles as gates
 from headscope.core.statistics.certainty import (
     SETTLED,
     Certainty,
@@ -32,7 +31,7 @@ ROLES: Final = {"needed": "facilitation", "harmful": "interference"}
 _TITLE = "How do the shares move with more seeds?"
 
 
-def seeds(result: Result, view: View) -> Drawing:
+def seeds(result: ChgResult, view: View) -> Drawing:
     """Always and Any of needed and harmful heads against the number of seeds, and a little further."""
     has = held(result, view.threshold)
     found = {role: certainty(per_seed) for role, per_seed in has.items()}
@@ -56,7 +55,7 @@ def seeds(result: Result, view: View) -> Drawing:
     return titled({"data": traces, "layout": layout}, _TITLE, _reading(has["needed"], advice), **meta)
 
 
-def rows(result: Result, view: View) -> Table:
+def rows(result: ChgResult, view: View) -> Table:
     """A row for each role and number of seeds; beyond those there are, extrapolated and without interval."""
     has = held(result, view.threshold)
     advice = suggestion(has)
@@ -78,12 +77,9 @@ def rows(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def held(result: Result, threshold: float) -> dict[str, Array]:
+def held(result: ChgResult, threshold: float) -> dict[str, Array]:
     """By role: whether each head has it in each seed that finished, [seed, layer, head]."""
-    plus, minus = result.arrays["g_plus"], result.arrays["g_minus"]
-    ran = gates.finished(plus, minus)
-    scores = gates.scores(plus, minus)
-    return {role: np.asarray(scores[name][ran] >= threshold) for role, name in ROLES.items()}
+    return {role: np.asarray(result.scores[name][result.ran] >= threshold) for role, name in ROLES.items()}
 
 
 def words(n: int, advice: Suggestion | None) -> str:
@@ -147,7 +143,7 @@ def _beyond(n: int, advice: Suggestion | None) -> Array:
     return np.arange(n + 1, n + 1 + min(advice.more, n)) if advice else np.arange(0)
 
 
-def _every(result: Result, advice: Suggestion | None) -> int:
+def _every(result: ChgResult, advice: Suggestion | None) -> int:
     most = len(result.seeds) + (advice.more if advice else 0)
     return 1 if most <= 12 else 5
 

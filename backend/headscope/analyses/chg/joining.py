@@ -1,0 +1,155 @@
+"""The pieces of causal head gating joined, and the caveats of what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headscope.analyses.base import Arrays, Pieces, Spec
+from headscope.analyses.chg.earlier import joined_to
+from headscope.analyses.chg.phases import PHASES, PhaseName
+from headscope.analyses.chg.plan import EARLIER, UNGATED, Group
+from headscope.analyses.chg.result import ChgResult
+from headscope.analyses.chg.schema import ChgParams
+from headscope.core.gating.roles import finished
+
+
+def joined(spec: Spec[ChgParams], complete: Sequence[Group], pieces: Pieces) -> ChgResult:
+    """The result of these groups of seeds, those taken over first."""
+    params = spec.params
+    arrays = {**_fitted(complete, pieces), **_scored(complete, pieces)} if complete else {}
+    if EARLIER in pieces:
+        arrays = joined_to(pieces[EARLIER], arrays) if arrays else dict(pieces[EARLIER])
+    seeds = range(params.first_seed, params.first_seed + len(arrays["g_plus"]))
+    header = ChgResult.header(spec, seeds=seeds, task=spec.task)
+    return ChgResult.of_parts(header, arrays, _values(spec, seeds, arrays, pieces))
+
+
+def whole(groups: Sequence[Group], pieces: Pieces) -> list[Group]:
+    """Those of which no piece is missing."""
+    return [group for group in groups if all(piece.key in pieces for piece in group.pieces())]
+
+
+def _fitted(groups: Sequence[Group], pieces: Pieces) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {}
+    updates = []
+    for phase in PHASES:
+        ends = [pieces[group.fits[phase][-1].key] for group in groups]
+        logits = np.concatenate([end["logits"] for end in ends])
+        arrays[f"g_{phase}"] = _sigmoid(logits).astype(np.float32)
+        losses = [
+            np.concatenate([pieces[piece.key]["losses"] for piece in group.fits[phase]], axis=1)
+            for group in groups
+        ]
+        arrays[f"loss_{phase}"] = np.concatenate(losses).astype(np.float32)
+        updates.append(np.concatenate([end["updates"] for end in ends]))
+    arrays["updates"] = np.stack(updates, axis=1).astype(np.uint16)
+    return arrays
+
+
+def _scored(groups: Sequence[Group], pieces: Pieces) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {}
+    for score in ("log_probability", "accuracy"):
+        rows = [_under(groups, pieces, phase, score) for phase in PHASES]
+        as_it_is = np.repeat(pieces[UNGATED][score], len(rows[0]))
+        arrays[f"heldout_{score}"] = np.stack([as_it_is, *rows]).astype(np.float32)
+        rounded = [_under(groups, pieces, phase, f"rounded_{score}") for phase in PHASES[1:]]
+        arrays[f"rounded_{score}"] = np.stack(rounded).astype(np.float32)
+    return arrays
+
+
+def _under(groups: Sequence[Group], pieces: Pieces, phase: PhaseName, score: str) -> NDArray[Any]:
+    return np.concatenate([pieces[piece.key][score] for group in groups for piece in group.scores[phase]])
+
+
+def _values(spec: Spec[ChgParams], seeds: Sequence[int], arrays: Arrays, pieces: Pieces) -> dict[str, Any]:
+    """How much was fitted and scored, which seeds failed, and the notes: sentences that the page shows."""
+    params, task = spec.params, spec.task
+    ran = finished(arrays["g_plus"], arrays["g_minus"])
+    failed = [seeds[index] for index in np.flatnonzero(~ran).tolist()]
+    ungated = pieces[UNGATED]
+    n_train, n_test = ungated["n_examples"].tolist()
+    left_out = int(ungated["n_left_out"].sum())
+    notes = [
+        *_stopped(params, seeds),
+        *_settled(params, arrays["updates"]),
+        *_beyond_paper(params, len(seeds)),
+    ]
+    if n_train < params.batch_size:
+        notes.append(f"Only {n_train} training examples, fewer than a batch: each update uses all of them.")
+    if left_out:
+        notes.append(f"{left_out} rows are longer than the model's context and were left out.")
+    if failed:
+        notes.append(_failed(failed, len(seeds)))
+    return {
+        "n_train": n_train,
+        "n_test": n_test,
+        "n_left_out": left_out,
+        "tokens_per_example": float(ungated["tokens_per_example"][0]),
+        "targets_per_example": float(ungated["targets_per_example"][0]),
+        "judged": task.judged if task is not None else "top",
+        "failed_seeds": failed,
+        "partial": None if len(seeds) == params.seeds else {"seeds": len(seeds), "of": params.seeds},
+        "added_to": _added_to(params, seeds, pieces),
+        "notes": notes,
+    }
+
+
+def _stopped(params: ChgParams, seeds: Sequence[int]) -> Iterator[str]:
+    if len(seeds) < params.seeds:
+        yield f"Stopped before its end: {len(seeds)} of {params.seeds} seeds. Start it again to fit the rest."
+
+
+def _settled(params: ChgParams, updates: NDArray[Any]) -> Iterator[str]:
+    """How many updates it took until the seeds had settled."""
+    if params.settle:
+        yield (
+            f"A seed's phase ended when its heads hardly changed sides any more: after {updates.min()} to "
+            f"{updates.max()} updates, {updates.mean():.0f} on average."
+        )
+
+
+def _beyond_paper(params: ChgParams, seeds: int) -> Iterator[str]:
+    """What the run does less than, or otherwise than, the paper."""
+    paper = ChgParams()
+    if params.steps < paper.steps:
+        most = "At most " if params.settle else ""
+        few = f"{most}{params.steps} updates a phase, where the paper uses {paper.steps}"
+        yield f"{few}: marginal roles may differ."
+    if params.batch_size < paper.batch_size:
+        yield f"{params.batch_size} examples an update, where the paper uses {paper.batch_size}."
+    rates = (params.phase0_lr_start, params.phase0_lr_end)
+    if rates != (paper.phase0_lr_start, paper.phase0_lr_end):
+        yield (
+            f"Phase 0 learns at {rates[0]:g} to {rates[1]:g}, where the paper uses "
+            f"{paper.phase0_lr_start:g} to {paper.phase0_lr_end:g}."
+        )
+    if seeds < paper.seeds:
+        many = "1 seed" if seeds == 1 else f"{seeds} seeds"
+        yield f"{many}, where the paper uses {paper.seeds}: with fewer, Always comes easier and Any rarer."
+    if seeds == 1:
+        yield "One seed has no spread: there are no bands, and Always and Any are the same."
+
+
+def _failed(failed: Sequence[int], seeds: int) -> str:
+    word, their = ("Seed", "its") if len(failed) == 1 else ("Seeds", "their")
+    named = ", ".join(map(str, failed))
+    rest = "It counts" if len(failed) == 1 else "They count"
+    left = seeds - len(failed)
+    return (
+        f"{word} {named} failed: {their} loss was not finite. {rest} in no share; {left} of {seeds} are left."
+    )
+
+
+def _added_to(params: ChgParams, seeds: Sequence[int], pieces: Pieces) -> dict[str, Any] | None:
+    """The run whose seeds were taken over, and which they are."""
+    if params.adds_to is None:
+        return None
+    return {"run": params.adds_to, "seeds": list(seeds[: len(pieces[EARLIER]["g_plus"])])}
+
+
+def _sigmoid(logits: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(1 / (1 + np.exp(-logits.astype(np.float64))))
