@@ -1,27 +1,27 @@
 import { lazy, Suspense, useEffect } from "react";
 import { reportSignedIn, useConnection } from "./api/connection";
-import { AtlasPage } from "./pages/AtlasPage";
-import { ModelPage, ModelsPage } from "./pages/ModelPages";
-import { NotFoundPage } from "./pages/NotFoundPage";
-import { RunPage } from "./pages/RunPage";
-import { RunsPage } from "./pages/RunsPage";
-import { SharedPage } from "./pages/SharedPage";
-import { SignInPage } from "./pages/SignInPage";
-import { TaskPage } from "./pages/TaskPage";
-import { TasksPage } from "./pages/TasksPage";
+import { AtlasPage } from "./atlas/AtlasPage";
+import { ModelPage, ModelsPage } from "./models/ModelPages";
 import { ErrorBoundary } from "./parts/ErrorBoundary";
+import { NotFoundPage } from "./parts/NotFoundPage";
 import { Shell } from "./parts/Shell";
 import { SubjectProvider } from "./parts/subject";
 import { ThemeProvider } from "./parts/theme";
 import { usePaints } from "./plot/paint";
+import { RunPage } from "./run/RunPage";
+import { RunsPage } from "./run/RunsPage";
+import { SharedPage } from "./shares/SharedPage";
+import { SignInPage } from "./sign-in/SignInPage";
+import { TaskPage } from "./tasks/TaskPage";
+import { TasksPage } from "./tasks/TasksPage";
 import { go, usePlace } from "./url/navigation";
 import type { Place } from "./url/view";
 
 // The form library is needed on one page only.
-const NewRunPage = lazy(() => import("./pages/new/NewRunPage"));
-const CircuitsPage = lazy(() => import("./pages/circuits/CircuitsPage"));
-const ComparePage = lazy(() => import("./pages/compare/ComparePage"));
-const LabPage = lazy(() => import("./pages/LabPage"));
+const NewRunPage = lazy(() => import("./new-run/NewRunPage"));
+const CircuitsPage = lazy(() => import("./circuits/CircuitsPage"));
+const ComparePage = lazy(() => import("./compare/ComparePage"));
+const LabPage = lazy(() => import("./lab/LabPage"));
 
 const TITLES: Partial<Record<Place["page"], string>> = {
   lab: "Prompt lab",

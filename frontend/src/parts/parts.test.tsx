@@ -2,7 +2,6 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Share } from "../api/types";
-import { nameOf } from "../pages/TasksPage";
 import { Markdown } from "./Markdown";
 import { ProblemNote } from "./ProblemNote";
 import { shareState } from "./ShareDialog";
@@ -67,9 +66,3 @@ it("a share says how it stands", () => {
   expect(shareState({ ...share, expires_at: "2026-03-10T10:00:00Z" }, now)).toMatch(/until 10 Mar 2026/);
   expect(shareState({ ...share, revoked_at: "2026-01-06T10:00:00Z" }, now)).toMatch(/^revoked 6 Jan 2026/);
 });
-
-it.each([
-  ["My Colours (v2).csv", "my-colours-v2"],
-  ["rows.jsonl", "rows"],
-  ["été.csv", "t"],
-])("a file %s suggests the name %s", (file, name) => expect(nameOf(file)).toBe(name));

@@ -1,0 +1,152 @@
+import { useMemo } from "react";
+import { api } from "../api/client";
+import { useLasting, useResource } from "../api/resource";
+import type { Run } from "../api/types";
+import { Segmented } from "../parts/Segmented";
+import { Picture } from "../plot/Picture";
+import type { ComparedSource } from "../plot/source";
+import type { CompareView, ComparisonName } from "../url/compare";
+import { useFollowing } from "../url/useFollowing";
+import { CompareControls, VIEWS } from "./CompareControls";
+import {
+  choicesOf,
+  MOST_RUNS,
+  type ModelChoice,
+  modelsOf,
+  proposed,
+  suggestions,
+  toggled,
+} from "./compareRuns";
+import { RunChips } from "./RunChips";
+
+const LEAST: Record<ComparisonName, number> = { shares: 1, ecdf: 1, correlation: 2, overlap: 2 };
+
+interface CompareBodyProps {
+  /** The finished gating runs that can be chosen. */
+  runs: readonly Run[];
+  look: CompareView;
+  onLook: (look: CompareView, options?: { replace?: boolean }) => void;
+  /** The share through which a guest reads. */
+  share: string | null;
+}
+
+/** Runs to choose from, four views of them, and what to mind where they differ. */
+export function CompareBody({ runs, look, onLook, share }: CompareBodyProps) {
+  const [followed, setThreshold] = useFollowing(look, onLook);
+  const choices = useMemo(() => choicesOf(runs), [runs]);
+  const chosen = look.runs ?? proposed(look.view, runs);
+  const missing = LEAST[look.view] - chosen.length;
+  const models = modelsOf(chosen, runs);
+  const unlike = look.view === "overlap" && models.length > 1;
+  const none = missing > 0 || unlike;
+  const source = sourceOf(look, chosen, share);
+  const key = `compare ${JSON.stringify(source)}`;
+  const now = useResource(none ? null : key, (signal) => api.comparison(look.view, source.query, signal), {
+    fixed: true,
+  });
+  const figure = useLasting(now, look.view);
+  const meta = none ? undefined : figure.data?.layout.meta;
+  const choose = (next: readonly string[]) => onLook({ ...look, runs: next });
+  const view = VIEWS.find(({ value }) => value === look.view);
+  return (
+    <>
+      <RunChips
+        choices={choices}
+        chosen={chosen}
+        full={chosen.length >= MOST_RUNS}
+        onToggle={(id) => choose(toggled(chosen, id))}
+      />
+      {chosen.length === 1 && (
+        <section className="compare-views" aria-label="Add to the comparison">
+          <span className="muted">Beside it:</span>
+          {suggestions(chosen[0] ?? "", runs).map(({ text, runs }) => (
+            <button key={text} type="button" className="button" onClick={() => choose(runs)}>
+              {text}
+            </button>
+          ))}
+        </section>
+      )}
+      <div className="compare-views">
+        <Segmented
+          label="View"
+          options={VIEWS}
+          value={look.view}
+          onChange={(next) => onLook({ ...look, view: next })}
+        />
+        <p className="muted">{view?.hint}.</p>
+      </div>
+      <CompareControls
+        look={followed}
+        onLook={onLook}
+        onThreshold={setThreshold}
+        fewest={meta?.seeds_differ === true ? Number(meta.fewest_seeds) : null}
+      />
+      {missing > 0 ? (
+        <section className="card empty">
+          <h2>{chosen.length === 0 ? "No runs chosen" : "One run more"}</h2>
+          <p className="muted">
+            {view?.text} needs {LEAST[look.view] === 1 ? "a run" : "two runs"} or more: pick them above.
+          </p>
+        </section>
+      ) : unlike ? (
+        <OneModel models={models} choices={choices} chosen={chosen} onChoose={choose} />
+      ) : (
+        <>
+          <Notes notes={meta?.notes} />
+          <Picture title={view?.text ?? ""} figure={figure} source={source} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** The query that asks for the view. */
+function sourceOf(look: CompareView, run: readonly string[], share: string | null): ComparedSource {
+  const { threshold, mode, score, published, common } = look;
+  return { comparison: look.view, query: { run, share, threshold, mode, score, published, common } };
+}
+
+function Notes({ notes }: { notes: unknown }) {
+  if (!Array.isArray(notes) || notes.length === 0) return null;
+  return (
+    <ul className="notice compare-notes" aria-label="What to mind">
+      {notes.map((note: string) => (
+        <li key={note}>{note}</li>
+      ))}
+    </ul>
+  );
+}
+
+interface OneModelProps {
+  models: readonly string[];
+  choices: readonly ModelChoice[];
+  chosen: readonly string[];
+  onChoose: (runs: readonly string[]) => void;
+}
+
+/** Heads of different models don't match: why, and each model by itself. */
+function OneModel({ models, choices, chosen, onChoose }: OneModelProps) {
+  return (
+    <section className="card empty" aria-label="One model at a time">
+      <h2>One model at a time</h2>
+      <p className="muted">
+        The heads of {models.join(" and ")} don’t match one by one, so their roles can’t overlap. Correlation
+        compares any models.
+      </p>
+      <div className="card-actions">
+        {choices
+          .filter(({ best, others }) => [...best, ...others].some(({ id }) => chosen.includes(id)))
+          .map((choice) => (
+            <button
+              key={choice.model}
+              type="button"
+              className="button"
+              onClick={() => onChoose(choice.best.map(({ id }) => id))}
+            >
+              Only {choice.title}, {choice.best.length === 1 ? "one task" : `${choice.best.length} tasks`}
+            </button>
+          ))}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,90 @@
+import { Segmented } from "../parts/Segmented";
+import { ThresholdSlider } from "../results/ThresholdSlider";
+import type { CompareView, ComparisonName, DEFAULT_COMPARE } from "../url/compare";
+
+export const VIEWS: { value: ComparisonName; text: string; hint: string }[] = [
+  { value: "shares", text: "Shares", hint: "How many heads have which role, as the paper’s table 2" },
+  {
+    value: "ecdf",
+    text: "Distributions",
+    hint: "How many heads reach a score, models laid over one another",
+  },
+  { value: "correlation", text: "Correlation", hint: "How alike scores are spread in any two runs" },
+  { value: "overlap", text: "Overlap", hint: "Whether tasks of one model use the same heads" },
+];
+
+const ROLES: { value: CompareView["score"]; text: string; hint: string }[] = [
+  { value: "facilitation", text: "Needed", hint: "Facilitation: G−" },
+  { value: "interference", text: "Harmful", hint: "Interference: 1 − G+" },
+  { value: "irrelevance", text: "Doesn’t matter", hint: "Irrelevance: G+ (1 − G−)" },
+];
+
+const COUNTED: { value: CompareView["mode"]; text: string; hint: string }[] = [
+  { value: "every", text: "Share of seeds", hint: "A head counts by the share of seeds with the role" },
+  { value: "always", text: "Always", hint: "Heads with the role in every seed" },
+  { value: "any", text: "Any", hint: "Heads with the role in at least one seed" },
+];
+
+/** What each view follows, as `GET /comparisons` says it. */
+const FOLLOWS: Record<ComparisonName, readonly (keyof typeof DEFAULT_COMPARE)[]> = {
+  shares: ["threshold", "published", "common"],
+  ecdf: ["threshold", "score"],
+  correlation: ["score"],
+  overlap: ["threshold", "mode", "score"],
+};
+
+interface CompareControlsProps {
+  look: CompareView;
+  onLook: (look: CompareView) => void;
+  onThreshold: (threshold: number) => void;
+  /** The fewest seeds of any run, where the runs differ in them. */
+  fewest: number | null;
+}
+
+/** How the chosen runs are looked at: only what changes this view. */
+export function CompareControls({ look, onLook, onThreshold, fewest }: CompareControlsProps) {
+  const follows = FOLLOWS[look.view];
+  return (
+    <div className="controls">
+      {follows.includes("score") && (
+        <Segmented
+          label="Role"
+          options={ROLES}
+          value={look.score}
+          onChange={(score) => onLook({ ...look, score })}
+        />
+      )}
+      {follows.includes("mode") && (
+        <Segmented
+          label="How heads count"
+          options={COUNTED}
+          value={look.mode}
+          onChange={(mode) => onLook({ ...look, mode })}
+        />
+      )}
+      {follows.includes("threshold") && (
+        <ThresholdSlider threshold={look.threshold} onThreshold={onThreshold} />
+      )}
+      {follows.includes("published") && (
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={look.published}
+            onChange={({ target }) => onLook({ ...look, published: target.checked })}
+          />
+          with the paper’s Llama models
+        </label>
+      )}
+      {follows.includes("common") && (fewest !== null || look.common) && (
+        <label className="check" title="Always shrinks and Any grows with the number of seeds">
+          <input
+            type="checkbox"
+            checked={look.common}
+            onChange={({ target }) => onLook({ ...look, common: target.checked })}
+          />
+          {fewest === null ? "at equally many seeds" : `as ${fewest} seeds of each give`}
+        </label>
+      )}
+    </div>
+  );
+}

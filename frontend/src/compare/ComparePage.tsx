@@ -1,0 +1,72 @@
+import { useCallback, useMemo } from "react";
+import { api } from "../api/client";
+import { useResource } from "../api/resource";
+import { ProblemNote } from "../parts/ProblemNote";
+import { useDeclare } from "../parts/subject";
+import type { CompareView } from "../url/compare";
+import { go, Link } from "../url/navigation";
+import { NEW_RUN, type Place } from "../url/view";
+import { CompareBody } from "./CompareBody";
+import { proposed } from "./compareRuns";
+import "./compare.css";
+
+/** Several finished gating runs side by side. */
+export default function ComparePage({ place }: { place: Extract<Place, { page: "compare" }> }) {
+  const { page: _, ...look } = place;
+  const runs = useResource("runs done", (signal) =>
+    api.runs({ status: "done", analysis: "chg", limit: 500 }, signal),
+  );
+  const onLook = useCallback(
+    (next: CompareView, options?: { replace?: boolean }) => go({ page: "compare", ...next }, options),
+    [],
+  );
+  const found = runs.data?.runs;
+  const chosen = found && (look.runs ?? proposed(look.view, found)).join(",");
+  const address = JSON.stringify(look);
+  useDeclare(
+    useMemo(
+      () =>
+        chosen
+          ? {
+              kind: "compare" as const,
+              runs: chosen.split(","),
+              look: JSON.parse(address) as CompareView,
+              share: null,
+            }
+          : null,
+      [chosen, address],
+    ),
+  );
+  return (
+    <div className="page">
+      <div className="section-head">
+        <h1>Compare</h1>
+      </div>
+      <p className="facts">Finished gating runs side by side. The number on a chip is its seeds.</p>
+      {runs.error && !found && <ProblemNote error={runs.error} retry={runs.reload} />}
+      {runs.loading && <div className="skeleton page-skeleton" role="status" aria-label="Loading the runs" />}
+      {found &&
+        (found.length === 0 && look.runs === null ? (
+          <NothingYet />
+        ) : (
+          <CompareBody runs={found} look={look} onLook={onLook} share={null} />
+        ))}
+    </div>
+  );
+}
+
+function NothingYet() {
+  return (
+    <section className="card empty">
+      <h2>No finished gating run yet</h2>
+      <p className="muted">
+        Causal head gating finds which heads a task needs; two finished runs can be compared.
+      </p>
+      <div className="card-actions">
+        <Link className="button primary" to={{ page: "new", ...NEW_RUN, analysis: "chg", preset: "quick" }}>
+          Start a quick run
+        </Link>
+      </div>
+    </section>
+  );
+}

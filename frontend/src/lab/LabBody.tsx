@@ -1,0 +1,139 @@
+import { useEffect, useRef, useState } from "react";
+import type { Resource } from "../api/resource";
+import { ProblemNote } from "../parts/ProblemNote";
+import { NotHereYet } from "../parts/Remedy";
+import { Words } from "../parts/Words";
+import { Suggestion } from "./board/Suggestion";
+import { HeadLarge } from "./head/HeadLarge";
+import { LabFacts } from "./LabFacts";
+import { HeadsSkeleton, TokensSkeleton } from "./LabSkeleton";
+import { LabTitle } from "./LabTitle";
+import type { Pattern } from "./pattern/triangle";
+import { usePattern } from "./pattern/usePattern";
+import { BatchBar } from "./prompt/BatchBar";
+import { PromptEditor } from "./prompt/PromptEditor";
+import { PromptSources } from "./prompt/PromptSources";
+import { Side } from "./Side";
+import { HeadsCard } from "./sheet/HeadsCard";
+import { PointedProvider } from "./state/pointed";
+import { useLab } from "./state/useLab";
+import { TokensCard } from "./tokens/TokensCard";
+
+/** The lab's page: title, prompt and heads on the left; gates and what they do on the right. */
+export function LabBody() {
+  const lab = useLab();
+  const { look, model, readOnly } = lab;
+  const pattern = usePattern(lab);
+  return (
+    <div className="page lab">
+      <LabTitle />
+      {look.data ? <LabFacts look={look.data} /> : look.loading && <Waiting />}
+      {readOnly || model?.ready ? (
+        <PointedProvider>
+          <div className="columns lab-columns">
+            <div className="main-column">
+              <Prompt pattern={pattern} />
+              <Heads pattern={pattern} />
+            </div>
+            <aside className="side-column" aria-label="Gates and what they do">
+              <Side />
+            </aside>
+          </div>
+        </PointedProvider>
+      ) : (
+        <NoModel />
+      )}
+    </div>
+  );
+}
+
+/** What the wait is for, once it is long enough to wonder. */
+function Waiting() {
+  const [long, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), 1500);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!long) return <div className="skeleton text" />;
+  return (
+    <p className="muted" role="status">
+      Reading the prompt… A model that isn’t in memory yet takes some seconds more, a long prompt too.
+    </p>
+  );
+}
+
+/** The model that the address names isn't here: what brings it, or another one. */
+function NoModel() {
+  const { model, models, view } = useLab();
+  if (model) return <NotHereYet name={model.title} remedy={model.remedy} />;
+  const here = models.filter(({ ready }) => ready).map(({ title }) => title);
+  return (
+    <p className="notice">
+      {view.model ? `There is no model named ${view.model} here.` : "There is no model here yet."}{" "}
+      {here.length > 0 ? (
+        `Choose one of these in the title: ${here.join(", ")}.`
+      ) : (
+        <Words text="`headscope models fetch` brings one." />
+      )}
+    </p>
+  );
+}
+
+interface WithPattern {
+  /** The selected head's. */
+  pattern: Resource<Pattern | null>;
+}
+
+function Prompt({ pattern }: WithPattern) {
+  const { prompt, readOnly, examples } = useLab();
+  const [editing, setEditing] = useState(false);
+  const nothing = prompt.text === null && !prompt.error && !examples.loading && !prompt.stored;
+  const empty = nothing && examples.data?.length === 0;
+  const inside = (
+    <>
+      {prompt.stored?.kind === "batch" && <BatchBar batch={prompt.stored} />}
+      {editing || empty ? (
+        <section className="card" aria-label="Prompt">
+          <PromptEditor
+            text={empty ? "" : (prompt.text ?? "")}
+            onCancel={empty ? null : () => setEditing(false)}
+            onDone={() => setEditing(false)}
+          />
+        </section>
+      ) : (
+        <Tokens pattern={pattern} />
+      )}
+      {prompt.example && !editing && !readOnly && <Suggestion example={prompt.example} />}
+    </>
+  );
+  if (readOnly) return inside;
+  return (
+    <PromptSources editing={editing} onEdit={() => setEditing(!editing)} onOther={() => setEditing(false)}>
+      {inside}
+    </PromptSources>
+  );
+}
+
+function Tokens({ pattern }: WithPattern) {
+  const { look, prompt } = useLab();
+  const error = prompt.error ?? look.error;
+  if (error) return <ProblemNote error={error} retry={prompt.error ? prompt.reload : look.reload} />;
+  if (!look.data) return <TokensSkeleton />;
+  return <TokensCard look={look.data} pattern={pattern.data ?? null} />;
+}
+
+function Heads({ pattern }: WithPattern) {
+  const { look, prompt } = useLab();
+  const large = useRef<HTMLElement>(null);
+  const open = () => {
+    large.current?.focus({ preventScroll: true });
+    large.current?.scrollIntoView({ block: "nearest" });
+  };
+  if (!look.data) return look.error || prompt.error ? null : <HeadsSkeleton />;
+  return (
+    <>
+      <HeadsCard look={look.data} onOpen={open} />
+      <HeadLarge ref={large} look={look.data} pattern={pattern} />
+    </>
+  );
+}

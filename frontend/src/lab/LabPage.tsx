@@ -1,0 +1,25 @@
+import { api } from "../api/client";
+import { useResource } from "../api/resource";
+import { ProblemNote } from "../parts/ProblemNote";
+import type { Place } from "../url/view";
+import { LabBody } from "./LabBody";
+import { LabSkeleton } from "./LabSkeleton";
+import { LabProvider } from "./state/LabProvider";
+import "./lab.css";
+
+/** The prompt lab: a prompt's tokens and every head's pattern on it; beside them the gates, and what they do. */
+export default function LabPage({ place }: { place: Extract<Place, { page: "lab" }> }) {
+  const models = useResource("models", (signal) => api.models(signal));
+  if (models.data) {
+    return (
+      <LabProvider place={place} models={models.data}>
+        <LabBody />
+      </LabProvider>
+    );
+  }
+  return (
+    <div className="page">
+      {models.error ? <ProblemNote error={models.error} retry={models.reload} /> : <LabSkeleton />}
+    </div>
+  );
+}

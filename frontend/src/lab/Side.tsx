@@ -1,0 +1,27 @@
+import { Board } from "./board/Board";
+import { Attribution } from "./effects/Attribution";
+import { Continuation } from "./effects/Continuation";
+import { Lens } from "./effects/Lens";
+import { NextTokens } from "./effects/NextTokens";
+import { useLab } from "./state/useLab";
+import { useLabSubject } from "./state/useLabSubject";
+import "./board/board.css";
+
+/** Beside the tokens and the patterns: the gates in hand and what they do. */
+export function Side() {
+  const { readOnly } = useLab();
+  useLabSubject();
+  return (
+    <>
+      <Board />
+      <NextTokens />
+      {!readOnly && (
+        <>
+          <Continuation />
+          <Attribution />
+          <Lens />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,106 @@
+import { useState } from "react";
+import { type ApiError, asApiError } from "../../api/errors";
+import { labApi } from "../../api/lab";
+import type { GateVector } from "../../api/labTypes";
+import { useResource } from "../../api/resource";
+import { moment, plural } from "../../format/numbers";
+import { Dialog } from "../../parts/Dialog";
+import { ProblemNote } from "../../parts/ProblemNote";
+import { decode } from "../../plot/arrays";
+import type { Sizes } from "../state/gates";
+import { useLab } from "../state/useLab";
+import { UseGates } from "./UseGates";
+
+interface KeptGatesProps {
+  sizes: Sizes;
+  onClose: () => void;
+}
+
+/** The gates that were saved for this model: take them up, use them elsewhere, delete them. */
+export function KeptGates({ sizes, onClose }: KeptGatesProps) {
+  const { view } = useLab();
+  const model = view.model ?? "";
+  const vectors = useResource(`gate vectors ${model}`, (signal) => labApi.gateVectors(model, signal));
+  const [error, setError] = useState<ApiError>();
+  const remove = async (id: string) => {
+    try {
+      await labApi.deleteGates(id);
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    }
+    vectors.reload();
+  };
+  const failed = error ?? vectors.error;
+  return (
+    <Dialog title="Saved gates" onClose={onClose}>
+      {failed && <ProblemNote error={failed} retry={vectors.reload} />}
+      {vectors.loading && (
+        <div className="skeleton list-skeleton" role="status" aria-label="Loading saved gates" />
+      )}
+      {vectors.data?.length === 0 && (
+        <p>No gates of this model are saved yet. Set some on the board and save them.</p>
+      )}
+      <ul className="choice-list">
+        {vectors.data?.map((vector) => (
+          <Kept
+            key={vector.id}
+            vector={vector}
+            sizes={sizes}
+            onClose={onClose}
+            onDelete={() => void remove(vector.id)}
+          />
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+interface KeptProps extends KeptGatesProps {
+  vector: GateVector;
+  onDelete: () => void;
+}
+
+function Kept({ vector, sizes, onClose, onDelete }: KeptProps) {
+  const { setGates } = useLab();
+  const [open, setOpen] = useState(false);
+  const fits = vector.n_layers === sizes.layers && vector.n_heads === sizes.heads;
+  const load = () => {
+    setGates(Float32Array.from(decode(vector.gates).values));
+    onClose();
+  };
+  return (
+    <li className="kept">
+      <div>
+        <strong>{vector.name}</strong>
+        <p className="muted small">
+          {plural(vector.closed, "head")} closed · {vector.origin} · {moment(vector.created_at)}
+        </p>
+      </div>
+      <div className="dialog-actions">
+        <button
+          type="button"
+          className="button"
+          disabled={!fits}
+          title={
+            fits ? undefined : `These gates are for ${vector.n_layers} layers of ${vector.n_heads} heads.`
+          }
+          onClick={load}
+        >
+          Load
+        </button>
+        <button type="button" className="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+          Use
+        </button>
+        <button
+          type="button"
+          className="button quiet"
+          aria-label={`Delete ${vector.name}`}
+          onClick={onDelete}
+        >
+          Delete
+        </button>
+      </div>
+      {open && <UseGates vector={vector} />}
+    </li>
+  );
+}

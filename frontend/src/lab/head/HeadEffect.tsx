@@ -1,0 +1,91 @@
+import { useEffect, useState } from "react";
+import { useAskAgain } from "../../api/askAgain";
+import { labApi } from "../../api/lab";
+import type { HeadAblationOut } from "../../api/labTypes";
+import { useResource } from "../../api/resource";
+import { number } from "../../format/numbers";
+import { ProblemNote } from "../../parts/ProblemNote";
+import { type Head, headName } from "../../url/heads";
+import { useLab } from "../state/useLab";
+
+/** Arrow keys pass over heads faster than each is worth three passes of the model. */
+const RESTS = 350;
+
+function useSettled<T>(value: T): T | null {
+  const [settled, setSettled] = useState<T | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), RESTS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled === value ? settled : null;
+}
+
+/** What the repeats lose without this head: with every later pattern held, and with later heads free to answer. */
+export function HeadEffect({ head }: { head: Head }) {
+  const { ask, view, readOnly } = useLab();
+  const { fold } = view;
+  const wanted = useSettled(ask && !readOnly ? JSON.stringify({ ...ask, ...head, fold }) : null);
+  const effect = useResource(
+    wanted && `ablation ${wanted}`,
+    (signal) => labApi.ablation(JSON.parse(wanted ?? "") as Parameters<typeof labApi.ablation>[0], signal),
+    { fixed: true },
+  );
+  useAskAgain(effect.error, effect.reload);
+  if (readOnly) return null;
+  if (effect.error) return <ProblemNote error={effect.error} retry={effect.reload} />;
+  return (
+    <section
+      className="head-effect"
+      aria-label="Without this head"
+      aria-live="polite"
+      aria-busy={!effect.data}
+    >
+      {effect.data ? (
+        <Effect effect={effect.data} name={headName(head)} />
+      ) : (
+        <div className="skeleton text" />
+      )}
+    </section>
+  );
+}
+
+function Effect({ effect, name }: { effect: HeadAblationOut; name: string }) {
+  const [before, frozen, free] = effect.loss_repeat;
+  if (before === null || before === undefined || frozen === undefined || free === undefined) {
+    return (
+      <p className="muted">No run of tokens repeats here: there is nothing that induction could predict.</p>
+    );
+  }
+  const row = (label: string, title: string, value: number | null) => (
+    <div title={title}>
+      <dt>{label}</dt>
+      <dd>
+        {number(before)} → <b>{number(value)}</b> nats
+        {value !== null && (
+          <span className="muted">
+            {" "}
+            ({value >= before ? "+" : ""}
+            {number(value - before)})
+          </span>
+        )}
+      </dd>
+    </div>
+  );
+  return (
+    <>
+      <h3>Surprise at the repeats with {name} gated off</h3>
+      <dl className="facts-list">
+        {row(
+          "Every other pattern held",
+          "What the head itself writes is gone; later heads look where they did",
+          frozen,
+        )}
+        {row(
+          "Later heads free to respond",
+          "Later heads may look elsewhere, and make it worse or make up for it",
+          free,
+        )}
+      </dl>
+    </>
+  );
+}

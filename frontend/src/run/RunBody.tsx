@@ -1,0 +1,24 @@
+import type { Run } from "../api/types";
+import type { View } from "../url/view";
+import { AnalysisBody } from "./analysis/AnalysisBody";
+import { GatingBody } from "./gating/GatingBody";
+
+export interface RunBodyProps {
+  run: Run;
+  view: View;
+  /** Put a view into the address; `replace` for what a slider passes through. */
+  onView: (view: View, options?: { replace?: boolean }) => void;
+  /** The share through which a guest reads. */
+  share: string | null;
+  onRun: (run: Run) => void;
+}
+
+/** Whether there is something to show: the whole result, or what was whole of a run that was stopped. */
+export function hasResult(run: Pick<Run, "status" | "partial">): boolean {
+  return run.status === "done" || run.partial;
+}
+
+/** A finished run. Gates have a grid that follows the threshold; every other analysis tells its own figures. */
+export function RunBody(props: RunBodyProps) {
+  return props.run.analysis === "chg" ? <GatingBody {...props} /> : <AnalysisBody {...props} />;
+}

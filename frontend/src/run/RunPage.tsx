@@ -1,0 +1,57 @@
+import { useCallback, useEffect } from "react";
+import { api } from "../api/client";
+import { useRun } from "../api/live";
+import { useResource } from "../api/resource";
+import { NotFoundPage } from "../parts/NotFoundPage";
+import { ProblemNote } from "../parts/ProblemNote";
+import { useDeclareSubject } from "../parts/subject";
+import { RunSkeleton } from "../results/RunSkeleton";
+import { RunState } from "../results/RunState";
+import { analysisTitle, RunHeading, titleText, titleWords } from "../results/RunTitle";
+import { go } from "../url/navigation";
+import { formatPlace, type Place, type View } from "../url/view";
+import { hasResult, RunBody } from "./RunBody";
+
+export function RunPage({ place }: { place: Extract<Place, { page: "run" }> }) {
+  const { id, view } = place;
+  const { data: run, error, reload, set } = useRun(id);
+  const model = useResource(run ? `model ${run.model}` : null, (signal) =>
+    api.model(run?.model ?? "", signal),
+  );
+  const onView = useCallback(
+    (next: View, options?: { replace?: boolean }) => go({ page: "run", id, view: next }, options),
+    [id],
+  );
+  useDeclareSubject(run, view, null, formatPlace({ page: "run", id, view }).split("?")[0] ?? "");
+  const words = run ? titleWords(run, model.data) : null;
+  const title = words && titleText(words);
+  useEffect(() => {
+    if (title) document.title = `${title} · Headscope`;
+  }, [title]);
+
+  if (error?.status === 404)
+    return <NotFoundPage what={error.problem.detail} remedy={error.problem.remedy} />;
+  if (!run || !words) {
+    return (
+      <div className="page">{error ? <ProblemNote error={error} retry={reload} /> : <RunSkeleton />}</div>
+    );
+  }
+  return (
+    <div className="page">
+      <RunHeading run={run} words={words} />
+      {run.status !== "done" && (
+        <>
+          {!run.partial && (
+            <p className="facts">
+              {analysisTitle(run)} {run.preset && `· ${run.preset} preset`}
+            </p>
+          )}
+          <RunState run={run} onRun={set} readOnly={false} />
+        </>
+      )}
+      {hasResult(run) && (
+        <RunBody key={run.result} run={run} view={view} onView={onView} share={null} onRun={set} />
+      )}
+    </div>
+  );
+}

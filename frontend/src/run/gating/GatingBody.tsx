@@ -1,0 +1,147 @@
+import { useCallback, useMemo, useRef, useState } from "react";
+import { api } from "../../api/client";
+import { useResource } from "../../api/resource";
+import type { ChgResult, Figure, Problem } from "../../api/types";
+import { ProblemNote } from "../../parts/ProblemNote";
+import { type Gates, gatesOf, roleCodes, UNDECIDED } from "../../plot/roles";
+import { Caveats } from "../../results/Caveats";
+import { useFollowing } from "../../url/useFollowing";
+import type { Head } from "../../url/view";
+import { NextSteps } from "../NextSteps";
+import { ReproduceCard } from "../ReproduceCard";
+import type { RunBodyProps } from "../RunBody";
+import { AddSeeds } from "./AddSeeds";
+import { FactsLine } from "./FactsLine";
+import { GridCard } from "./GridCard";
+import { HeadCard } from "./HeadCard";
+import { Pictures, ScoreMap, useFigure } from "./Pictures";
+import { ShareCards } from "./ShareCards";
+import { ViewControls } from "./ViewControls";
+
+type Read = { gates: Gates } | { broken: Problem } | undefined;
+
+/** The result's gates, or why they can't be read. */
+function useGates(result: ChgResult | undefined): Read {
+  return useMemo(() => {
+    if (!result) return undefined;
+    try {
+      return { gates: gatesOf(result) };
+    } catch (error) {
+      return { broken: unreadable(error instanceof Error ? error.message : String(error)) };
+    }
+  }, [result]);
+}
+
+function unreadable(detail: string): Problem {
+  return {
+    type: "about:blank",
+    title: "Unreadable result",
+    status: 0,
+    code: "unreadable-result",
+    detail,
+    remedy: "Reload the page; if it stays, the run's data is damaged: compute it again with Reproduce.",
+  };
+}
+
+/** Finished causal head gating: the grid, what it says in numbers, the head in hand, how to get it again. */
+export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
+  const [followed, setThreshold] = useFollowing(view, onView);
+  const result = useResource(`result ${run.id}`, (signal) => api.result(run.id, share, signal), {
+    fixed: true,
+  });
+  const figure = useResource(
+    `figure ${run.id} roles`,
+    (signal) => api.figure(run.id, "roles", { share }, signal),
+    { fixed: true },
+  );
+  const read = useGates(result.data);
+  const gates = read && "gates" in read ? read.gates : undefined;
+  const [shown, setShown] = useState(false);
+  // The grid first: how sure it is comes after.
+  const seeds = useFigure(shown ? run : null, "seeds", share, { threshold: followed.threshold });
+  const passport = useRef<HTMLElement>(null);
+  const select = useCallback(
+    (head: Head | null) => onView({ ...view, head, passport: head !== null && view.passport }),
+    [onView, view],
+  );
+  const open = useCallback(() => {
+    onView({ ...view, passport: true });
+    passport.current?.focus();
+  }, [onView, view]);
+  const undecided = useMemo(
+    () => gates !== undefined && roleCodes(gates, followed.threshold).includes(UNDECIDED),
+    [gates, followed.threshold],
+  );
+
+  const error = result.error ?? figure.error;
+  if (error && !(result.data && figure.data)) {
+    return (
+      <ProblemNote error={error} retry={() => [result, figure].forEach(({ reload }) => void reload())} />
+    );
+  }
+  if (read && "broken" in read) return <ProblemNote problem={read.broken} retry={result.reload} />;
+  const small = isSmall(figure.data);
+  const grid = (
+    <GridCard
+      run={run}
+      gates={gates}
+      figure={figure.data}
+      view={followed}
+      share={share}
+      onSelect={select}
+      onOpen={open}
+      onTurn={() => onView({ ...view, turned: !view.turned })}
+      onShown={() => setShown(true)}
+    />
+  );
+  return (
+    <>
+      <FactsLine run={run} result={result.data} />
+      <div className="columns">
+        <div className="main-column">
+          <ViewControls view={followed} onView={onView} onThreshold={setThreshold} undecided={undecided} />
+          {small ? (
+            <div className="pictures">
+              {grid}
+              {shown && <ScoreMap run={run} view={followed} onView={onView} share={share} />}
+            </div>
+          ) : (
+            grid
+          )}
+          <ShareCards gates={gates} threshold={followed.threshold} seeds={seeds.data} />
+          <Caveats runs={[run]} share={share} />
+          {/* The grid first: what is below it is drawn when it stands. */}
+          {shown && (
+            <Pictures
+              run={run}
+              view={followed}
+              onView={onView}
+              share={share}
+              withMap={!small}
+              seeds={seeds}
+            />
+          )}
+        </div>
+        <aside className="side-column" aria-label="Head and run">
+          <HeadCard
+            ref={passport}
+            gates={gates}
+            run={run}
+            view={followed}
+            onSelect={select}
+            onView={onView}
+            links={share === null}
+          />
+          {share === null && run.status === "done" && <AddSeeds run={run} figure={seeds.data} />}
+          {share === null && <NextSteps run={run} />}
+          <ReproduceCard run={run} readOnly={share !== null} onRun={onRun} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+/** Whether the grid leaves room for another beside it: a model of few layers. */
+function isSmall(figure: Figure | undefined): boolean {
+  return Number(figure?.layout.meta?.max_width ?? Number.POSITIVE_INFINITY) < 480;
+}

@@ -1,0 +1,120 @@
+import { useState } from "react";
+import type { Figure, Run } from "../../api/types";
+import { PictureTools } from "../../plot/Picture";
+import { RoleGrid } from "../../plot/RoleGrid";
+import type { Gates } from "../../plot/roles";
+import { TableTwin } from "../../plot/TableTwin";
+import type { Head, View } from "../../url/view";
+
+interface GridCardProps {
+  run: Run;
+  gates: Gates | undefined;
+  figure: Figure | undefined;
+  view: View;
+  share: string | null;
+  onSelect: (head: Head | null) => void;
+  onOpen: () => void;
+  onTurn: () => void;
+  /** The grid, or what stands in its place, is on the page. */
+  onShown: () => void;
+}
+
+/** The role grid with its reading, its table twin and its downloads. */
+export function GridCard({
+  run,
+  gates,
+  figure,
+  view,
+  share,
+  onSelect,
+  onOpen,
+  onTurn,
+  onShown,
+}: GridCardProps) {
+  const [asTable, setAsTable] = useState(false);
+  const [picture, setPicture] = useState<() => Figure>();
+  const source = {
+    run: run.id,
+    figure: "roles",
+    share,
+    view: { threshold: view.threshold, mode: view.mode },
+  };
+  return (
+    <section className="card picture grid-card" aria-label="Roles of all heads">
+      {!gates || !figure ? (
+        <div className="skeleton grid-skeleton" role="status" aria-label="Loading the map" />
+      ) : asTable ? (
+        <TableTwin source={source} caption="Scores and roles of each head" />
+      ) : (
+        <RoleGrid
+          figure={figure}
+          gates={gates}
+          view={view}
+          onSelect={onSelect}
+          onOpen={onOpen}
+          onFigure={(figure) => {
+            setPicture(() => figure);
+            onShown();
+          }}
+        />
+      )}
+      <footer className="picture-foot">
+        <p className="caption">
+          {gates && <Reading view={view} seeds={gates.seeds} grouped={isGrouped(figure)} />}
+        </p>
+        <PictureTools asTable={asTable} setAsTable={setAsTable} figure={picture} source={source}>
+          <button
+            type="button"
+            className="button quiet"
+            aria-pressed={view.turned}
+            title="Layers run left to right, or top to bottom"
+            onClick={onTurn}
+          >
+            Turn
+          </button>
+        </PictureTools>
+      </footer>
+    </section>
+  );
+}
+
+function isGrouped(figure: Figure | undefined): boolean {
+  return Number(figure?.layout.meta?.heads_per_group ?? 1) > 1;
+}
+
+/** How to read the grid in the mode it is in. */
+function Reading({ view, seeds, grouped }: { view: View; seeds: number; grouped: boolean }) {
+  const brackets = grouped ? " Brackets join heads that share keys and values." : "";
+  if (seeds === 1) {
+    return (
+      <>
+        Each cell is one head, fitted with one seed. A role in a single fit is close to chance at the margin:
+        use more seeds.{brackets}
+      </>
+    );
+  }
+  switch (view.mode) {
+    case "every":
+      return (
+        <>
+          Each cell is one head; its stripes are the seeds. A solid cell plays its role in{" "}
+          <strong>every</strong> fit, a striped one only in some: the rest of the circuit can take over.
+          {brackets}
+        </>
+      );
+    case "always":
+      return (
+        <>
+          A head has a colour only where <strong>every</strong> one of {seeds} seeds gave it that role; an
+          empty cell means that the seeds disagree.{brackets}
+        </>
+      );
+    case "any":
+      return (
+        <>
+          A head has the colour of any role that <strong>some</strong> of {seeds} seeds gave it; violet means
+          needed and harmful, at once or in different seeds.{brackets}
+        </>
+      );
+  }
+}

@@ -1,0 +1,106 @@
+import { useEffect, useState } from "react";
+import { api } from "../../api/client";
+import { type Resource, useLasting, useResource } from "../../api/resource";
+import type { Figure, Run } from "../../api/types";
+import { Segmented } from "../../parts/Segmented";
+import { Picture } from "../../plot/Picture";
+import type { Mode, Score, View } from "../../url/view";
+
+const SCORES: { value: Score; text: string; hint: string }[] = [
+  { value: "facilitation", text: "Needed", hint: "Facilitation: G−, the gate that was pushed shut" },
+  { value: "interference", text: "Harmful", hint: "Interference: 1 − G+, the gate that was pushed open" },
+  {
+    value: "irrelevance",
+    text: "Doesn’t matter",
+    hint: "Irrelevance: G+ (1 − G−), goes wherever it is pushed",
+  },
+];
+
+/** A figure of the run, none without one; where the view changes it, the last one stays until the next is there. */
+export function useFigure(
+  run: Run | null,
+  name: string,
+  share: string | null,
+  view: { threshold?: number; mode?: Mode } = {},
+): Resource<Figure> {
+  const wanted = useSettled(JSON.stringify(view), 150);
+  const key = run && `figure ${run.id} ${name} ${wanted}`;
+  const query = { share, ...(JSON.parse(wanted) as typeof view) };
+  return useLasting(
+    useResource(key, (signal) => api.figure(run?.id ?? "", name, query, signal), { fixed: true }),
+    name,
+  );
+}
+
+/** The value once it has rested for `ms`. */
+function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}
+
+interface PictureProps {
+  run: Run;
+  view: View;
+  onView: (view: View) => void;
+  share: string | null;
+}
+
+/** One score of every head, and the switch between the three. */
+export function ScoreMap({ run, view, onView, share }: PictureProps) {
+  const { threshold, score, mode } = view;
+  const map = useFigure(run, score, share, { mode });
+  return (
+    <Picture
+      title="Scores of each head"
+      figure={map}
+      source={{ run: run.id, figure: score, share, view: { threshold, mode } }}
+      selection={{
+        head: view.head,
+        onSelect: (head) => onView({ ...view, head, passport: head !== null && view.passport }),
+      }}
+      controls={
+        <Segmented
+          label="Score"
+          options={SCORES}
+          value={score}
+          onChange={(next) => onView({ ...view, score: next })}
+        />
+      }
+    />
+  );
+}
+
+/** The pictures below the grid. */
+export function Pictures({
+  withMap,
+  seeds,
+  ...props
+}: PictureProps & { withMap: boolean; seeds: Resource<Figure> }) {
+  const { run, view, share } = props;
+  const { threshold, mode } = view;
+  const source = (figure: string) => ({ run: run.id, figure, share, view: { threshold, mode } });
+  const ecdf = useFigure(run, "ecdf", share, { threshold });
+  const layers = useFigure(run, "layers", share, { threshold });
+  const heldout = useFigure(run, "heldout", share);
+  const loss = useFigure(run, "loss", share);
+  return (
+    <div className="pictures">
+      <div className="wide">
+        <Picture title="How do the shares move with more seeds?" figure={seeds} source={source("seeds")} />
+      </div>
+      <Picture title="How many heads have a score this high?" figure={ecdf} source={source("ecdf")} />
+      <Picture title="Roles through the layers" figure={layers} source={source("layers")} />
+      {withMap && (
+        <div className="wide">
+          <ScoreMap {...props} />
+        </div>
+      )}
+      <Picture title="Does it hold on new examples?" figure={heldout} source={source("heldout")} />
+      <Picture title="Loss while the gates were fitted" figure={loss} source={source("loss")} />
+    </div>
+  );
+}

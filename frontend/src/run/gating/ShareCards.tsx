@@ -1,0 +1,57 @@
+import { useMemo } from "react";
+import type { Figure } from "../../api/types";
+import { percent } from "../../format/numbers";
+import { type Gates, shares } from "../../plot/roles";
+
+type Interval = [number, number] | null | undefined;
+type Intervals = Record<"needed" | "harmful", Record<"always" | "any", Interval>>;
+
+interface ShareCardsProps {
+  gates: Gates | undefined;
+  threshold: number;
+  /** The figure of shares against seeds, whose `meta` has the intervals at its threshold. */
+  seeds: Figure | undefined;
+}
+
+/** Always and Any in four numbers at the threshold in hand, each with what 95 % of such sets of seeds would give. */
+export function ShareCards({ gates, threshold, seeds }: ShareCardsProps) {
+  const all = useMemo(() => gates && shares(gates, threshold), [gates, threshold]);
+  const meta = seeds?.layout.meta;
+  // While the slider moves, those of another threshold would mislead.
+  const intervals = meta?.threshold === threshold ? (meta.intervals as Intervals | undefined) : undefined;
+  const cards = [
+    ["Always needed", "needed", "always", "Share of heads that are needed (facilitating) in every seed"],
+    [
+      "Needed in some seed",
+      "needed",
+      "any",
+      "Share of heads that are needed (facilitating) in at least one seed",
+    ],
+    ["Always harmful", "harmful", "always", "Share of heads that are harmful (interfering) in every seed"],
+    [
+      "Harmful in some seed",
+      "harmful",
+      "any",
+      "Share of heads that are harmful (interfering) in at least one seed",
+    ],
+  ] as const;
+  return (
+    <dl className="number-cards">
+      {cards.map(([label, role, part, title]) => (
+        <div className="card number-card" key={label} title={title}>
+          <dt>{label}</dt>
+          <dd>{all ? percent(all[role][part]) : <span className="skeleton text" />}</dd>
+          {gates && <dd className="interval">{spread(gates.seeds, intervals?.[role][part])}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** "8.5–15.2 %": where 95 % of sets of so many seeds fall. */
+function spread(seeds: number, interval: Interval): string {
+  if (seeds === 1) return "one seed: no spread known";
+  if (!interval) return "…";
+  const [low, high] = interval.map((share) => (100 * share).toFixed(1));
+  return `95 %: ${low}–${high} %`;
+}

@@ -1,0 +1,40 @@
+import { Segmented } from "../../parts/Segmented";
+import { ROLE_NAMES, ROLE_TERMS } from "../../plot/roles";
+import { ThresholdSlider } from "../../results/ThresholdSlider";
+import type { Mode, View } from "../../url/view";
+
+const MODES: { value: Mode; text: string; hint: string }[] = [
+  { value: "every", text: "Every seed", hint: "One stripe for each seed" },
+  { value: "always", text: "Always", hint: "Roles that hold in every seed" },
+  { value: "any", text: "Any", hint: "Roles that hold in at least one seed" },
+];
+
+interface ViewControlsProps {
+  view: View;
+  onView: (view: View) => void;
+  onThreshold: (threshold: number) => void;
+  /** Whether some stripe has no role at this threshold. */
+  undecided: boolean;
+}
+
+export function ViewControls({ view, onView, onThreshold, undecided }: ViewControlsProps) {
+  return (
+    <div className="controls">
+      <Segmented
+        label="Seeds"
+        options={MODES}
+        value={view.mode}
+        onChange={(mode) => onView({ ...view, mode })}
+      />
+      <ThresholdSlider threshold={view.threshold} onThreshold={onThreshold} />
+      <ul className="legend" aria-label="Colours">
+        {[1, 2, 3, 4, ...(undecided ? [0] : [])].map((code) => (
+          <li key={code} title={ROLE_TERMS[code]}>
+            <i className={`swatch role-${code}`} />
+            {ROLE_NAMES[code]}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
