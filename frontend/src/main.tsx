@@ -1,10 +1,6 @@
 import "@fontsource-variable/inter/wght.css";
 import "@fontsource-variable/jetbrains-mono/wght.css";
-import "./styles/theme.css";
-import "./styles/base.css";
-import "./styles/parts.css";
-import "./styles/pages.css";
-import "./styles/circuits.css";
+import "./styles/index.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./App";

@@ -49,9 +49,8 @@ function fault(path: string, imported: string): string | null {
   return allowed ? null : `${path} imports ${imported}`;
 }
 
-const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
-  .map((path) => path.replaceAll("\\", "/"))
-  .filter((path) => /\.tsx?$/.test(path) && path !== "rooms.test.ts");
+const all = readdirSync(SRC, { recursive: true, encoding: "utf8" }).map((path) => path.replaceAll("\\", "/"));
+const files = all.filter((path) => /\.tsx?$/.test(path) && path !== "rooms.test.ts");
 
 const imports = files.flatMap((path) =>
   importsOf(path, readFileSync(join(SRC, path), "utf8")).map((imported): [string, string] => [
@@ -73,6 +72,15 @@ it("features import shared rooms, shared rooms those below them", () => {
 it("every door between features is used", () => {
   const used = new Set(imports.map(([path, imported]) => `${roomOf(path)} -> ${imported}`));
   expect([...DOORS].filter((door) => !used.has(door))).toEqual([]);
+});
+
+it("every stylesheet is loaded: a shared room's in its order by styles/index.css, a feature's by the feature", () => {
+  const index = readFileSync(join(SRC, "styles/index.css"), "utf8");
+  const ordered = [...index.matchAll(/@import "([^"]+)"/g)].map(([, path]) => join("styles", path ?? ""));
+  const loaded = [...ordered, ...imports.map(([, imported]) => imported)];
+  const sheets = all.filter((path) => path.endsWith(".css"));
+  expect(sheets.filter((path) => !loaded.includes(path))).toEqual([]);
+  expect(ordered.filter((path) => FEATURES.includes(roomOf(path)))).toEqual([]);
 });
 
 it.each([

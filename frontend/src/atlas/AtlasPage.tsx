@@ -13,6 +13,7 @@ import { DEFAULT_VIEW, type Place, type View } from "../url/view";
 import { AtlasEmpty } from "./AtlasEmpty";
 import { anyPair, chosenPair } from "./chosenPair";
 import { Maps } from "./Maps";
+import "./atlas.css";
 
 export function AtlasPage({ place }: { place: Extract<Place, { page: "atlas" }> }) {
   const models = useResource("models", (signal) => api.models(signal));

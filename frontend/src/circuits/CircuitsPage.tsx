@@ -12,6 +12,7 @@ import { type CircuitsView, headName, type Place } from "../url/view";
 import { AllHeads } from "./AllHeads";
 import { chosenWeights, processings, SECTIONS, sectionRuns, useCircuitRuns } from "./circuitRuns";
 import { HeadCircuit } from "./HeadCircuit";
+import "./circuits.css";
 
 type CircuitsPlace = Extract<Place, { page: "circuits" }>;
 

@@ -18,6 +18,7 @@ import {
   toggled,
 } from "./compareRuns";
 import { RunChips } from "./RunChips";
+import "./compare.css";
 
 const LEAST: Record<ComparisonName, number> = { shares: 1, ecdf: 1, correlation: 2, overlap: 2 };
 

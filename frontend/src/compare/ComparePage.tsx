@@ -8,7 +8,6 @@ import { go, Link } from "../url/navigation";
 import { NEW_RUN, type Place } from "../url/view";
 import { CompareBody } from "./CompareBody";
 import { proposed } from "./compareRuns";
-import "./compare.css";
 
 /** Several finished gating runs side by side. */
 export default function ComparePage({ place }: { place: Extract<Place, { page: "compare" }> }) {

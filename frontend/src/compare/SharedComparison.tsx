@@ -4,7 +4,6 @@ import { moment } from "../format/numbers";
 import { type CompareView, parseCompare } from "../url/compare";
 import { Link } from "../url/navigation";
 import { CompareBody } from "./CompareBody";
-import "./compare.css";
 
 /** A comparison that someone shared; a guest may look round among its runs without changing the link. */
 export default function SharedComparison({ share }: { share: Shared }) {

@@ -18,6 +18,13 @@ import { HeadsCard } from "./sheet/HeadsCard";
 import { PointedProvider } from "./state/pointed";
 import { useLab } from "./state/useLab";
 import { TokensCard } from "./tokens/TokensCard";
+import "./lab.css";
+import "./prompt/prompt.css";
+import "./tokens/token-flow.css";
+import "./sheet/sheet.css";
+import "./head/head.css";
+import "./board/board.css";
+import "./effects/effects.css";
 
 /** The lab's page: title, prompt and heads on the left; gates and what they do on the right. */
 export function LabBody() {

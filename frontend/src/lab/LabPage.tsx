@@ -5,7 +5,6 @@ import type { Place } from "../url/view";
 import { LabBody } from "./LabBody";
 import { LabSkeleton } from "./LabSkeleton";
 import { LabProvider } from "./state/LabProvider";
-import "./lab.css";
 
 /** The prompt lab: a prompt's tokens and every head's pattern on it; beside them the gates, and what they do. */
 export default function LabPage({ place }: { place: Extract<Place, { page: "lab" }> }) {

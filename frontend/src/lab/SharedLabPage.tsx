@@ -10,7 +10,6 @@ import { LabBody } from "./LabBody";
 import { toParam } from "./state/gates";
 import { SharedLabProvider } from "./state/SharedLabProvider";
 import { useLab } from "./state/useLab";
-import "./lab.css";
 
 /** A lab view that someone shared, from what the share keeps. */
 export default function SharedLabPage({ share, shared }: { share: Shared; shared: SharedLab }) {

@@ -5,7 +5,6 @@ import { Lens } from "./effects/Lens";
 import { NextTokens } from "./effects/NextTokens";
 import { useLab } from "./state/useLab";
 import { useLabSubject } from "./state/useLabSubject";
-import "./board/board.css";
 
 /** Beside the tokens and the patterns: the gates in hand and what they do. */
 export function Side() {

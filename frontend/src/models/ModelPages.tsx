@@ -10,6 +10,7 @@ import { NotHereYet } from "../parts/Remedy";
 import { Link } from "../url/navigation";
 import { DEFAULT_CIRCUITS, DEFAULT_VIEW, NEW_RUN } from "../url/view";
 import { InductionLink, ModelRuns } from "./ModelRuns";
+import "./models.css";
 
 export function ModelsPage() {
   const models = useResource("models", (signal) => api.models(signal));

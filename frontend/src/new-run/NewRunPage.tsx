@@ -6,6 +6,7 @@ import { go } from "../url/navigation";
 import type { Place } from "../url/view";
 import { AnalysisPicker } from "./AnalysisPicker";
 import { NewRunForm } from "./NewRunForm";
+import "./new-run.css";
 
 /** What to compute, on which model, with which settings. */
 export default function NewRunPage({ place }: { place: Extract<Place, { page: "new" }> }) {

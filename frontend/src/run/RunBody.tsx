@@ -2,6 +2,9 @@ import type { Run } from "../api/types";
 import type { View } from "../url/view";
 import { AnalysisBody } from "./analysis/AnalysisBody";
 import { GatingBody } from "./gating/GatingBody";
+import "./run.css";
+import "./gating/gating.css";
+import "./analysis/analysis.css";
 
 export interface RunBodyProps {
   run: Run;

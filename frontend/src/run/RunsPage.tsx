@@ -16,6 +16,7 @@ import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW, NEW_RUN, type Place } from "../url/view";
 import { HeadlineLine } from "./analysis/HeadlineCards";
 import { hasResult } from "./RunBody";
+import "./run.css";
 
 type RunsPlace = Extract<Place, { page: "runs" }>;
 

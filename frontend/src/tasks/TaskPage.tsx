@@ -11,6 +11,7 @@ import { Segmented } from "../parts/Segmented";
 import { TokenText } from "../tokens/TokenText";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW, NEW_RUN, type Place } from "../url/view";
+import "./tasks.css";
 
 type TaskPlace = Extract<Place, { page: "task" }>;
 

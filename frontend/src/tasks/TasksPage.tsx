@@ -6,6 +6,7 @@ import type { Task } from "../api/types";
 import { plural } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { go, Link } from "../url/navigation";
+import "./tasks.css";
 
 export function TasksPage() {
   const tasks = useResource("tasks", (signal) => api.tasks(signal));
