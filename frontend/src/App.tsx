@@ -1,27 +1,28 @@
 import { lazy, Suspense, useEffect } from "react";
 import { reportSignedIn, useConnection } from "./api/connection";
-import { AtlasPage } from "./atlas/AtlasPage";
-import { ModelPage, ModelsPage } from "./models/ModelPages";
 import { ErrorBoundary } from "./parts/ErrorBoundary";
 import { NotFoundPage } from "./parts/NotFoundPage";
 import { Shell } from "./parts/Shell";
 import { SubjectProvider } from "./parts/subject";
 import { ThemeProvider } from "./parts/theme";
 import { usePaints } from "./plot/paint";
-import { RunPage } from "./run/RunPage";
-import { RunsPage } from "./run/RunsPage";
-import { SharedPage } from "./shares/SharedPage";
 import { SignInPage } from "./sign-in/SignInPage";
-import { TaskPage } from "./tasks/TaskPage";
-import { TasksPage } from "./tasks/TasksPage";
 import { go, usePlace } from "./url/navigation";
 import type { Place } from "./url/view";
 
-// The form library is needed on one page only.
-const NewRunPage = lazy(() => import("./new-run/NewRunPage"));
+// A page's code and CSS come when it is opened.
+const AtlasPage = lazy(() => import("./atlas/AtlasPage"));
 const CircuitsPage = lazy(() => import("./circuits/CircuitsPage"));
 const ComparePage = lazy(() => import("./compare/ComparePage"));
 const LabPage = lazy(() => import("./lab/LabPage"));
+const ModelPage = lazy(() => import("./models/ModelPage"));
+const ModelsPage = lazy(() => import("./models/ModelsPage"));
+const NewRunPage = lazy(() => import("./new-run/NewRunPage"));
+const RunPage = lazy(() => import("./run/RunPage"));
+const RunsPage = lazy(() => import("./run/RunsPage"));
+const SharedPage = lazy(() => import("./shares/SharedPage"));
+const TaskPage = lazy(() => import("./tasks/TaskPage"));
+const TasksPage = lazy(() => import("./tasks/TasksPage"));
 
 const TITLES: Partial<Record<Place["page"], string>> = {
   lab: "Prompt lab",

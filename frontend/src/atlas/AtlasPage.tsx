@@ -5,6 +5,7 @@ import { useResource } from "../api/resource";
 import type { Model, Run, Task } from "../api/types";
 import { ProblemNote } from "../parts/ProblemNote";
 import { useDeclareSubject } from "../parts/subject";
+import { usePlotly } from "../plot/plotly";
 import { mapOf, type Pair } from "../results/maps";
 import { RunSkeleton } from "../results/RunSkeleton";
 import { RunBody } from "../run/RunBody";
@@ -15,7 +16,8 @@ import { anyPair, chosenPair } from "./chosenPair";
 import { Maps } from "./Maps";
 import "./atlas.css";
 
-export function AtlasPage({ place }: { place: Extract<Place, { page: "atlas" }> }) {
+export default function AtlasPage({ place }: { place: Extract<Place, { page: "atlas" }> }) {
+  usePlotly();
   const models = useResource("models", (signal) => api.models(signal));
   const tasks = useResource("tasks", (signal) => api.tasks(signal));
   const runs = useResource("runs done", (signal) =>

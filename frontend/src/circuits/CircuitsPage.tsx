@@ -5,6 +5,7 @@ import type { Analysis, Model, Run } from "../api/types";
 import { ProblemNote } from "../parts/ProblemNote";
 import { NotHereYet } from "../parts/Remedy";
 import { Segmented } from "../parts/Segmented";
+import { usePlotly } from "../plot/plotly";
 import { useAnalyses } from "../results/analyses";
 import { Caveats } from "../results/Caveats";
 import { go } from "../url/navigation";
@@ -18,6 +19,7 @@ type CircuitsPlace = Extract<Place, { page: "circuits" }>;
 
 /** What a model's weights say: of all heads, or of one. */
 export default function CircuitsPage({ place }: { place: CircuitsPlace }) {
+  usePlotly();
   const models = useResource("models", (signal) => api.models(signal));
   const analyses = useAnalyses();
   const error = models.error ?? analyses.error;

@@ -3,6 +3,7 @@ import { api } from "../api/client";
 import { useResource } from "../api/resource";
 import { ProblemNote } from "../parts/ProblemNote";
 import { useDeclare } from "../parts/subject";
+import { usePlotly } from "../plot/plotly";
 import type { CompareView } from "../url/compare";
 import { go, Link } from "../url/navigation";
 import { NEW_RUN, type Place } from "../url/view";
@@ -11,6 +12,7 @@ import { proposed } from "./compareRuns";
 
 /** Several finished gating runs side by side. */
 export default function ComparePage({ place }: { place: Extract<Place, { page: "compare" }> }) {
+  usePlotly();
   const { page: _, ...look } = place;
   const runs = useResource("runs done", (signal) =>
     api.runs({ status: "done", analysis: "chg", limit: 500 }, signal),

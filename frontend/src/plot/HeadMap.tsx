@@ -1,11 +1,12 @@
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { Figure } from "../api/types";
 import { measured, NOTHING } from "../format/numbers";
+import { useWidth } from "../parts/useWidth";
 import type { Head } from "../url/view";
 import { gridMeta, rounded } from "./grid";
 import { cellValues, headOf } from "./heads";
 import { Overlay, stepped, useLaid } from "./laid";
-import { Plot, useWidth } from "./Plot";
+import { Plot } from "./Plot";
 import type { PlotEvent } from "./plotly";
 
 interface HeadMapProps {

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import type { Figure } from "../api/types";
 import { loadPlotly, type PlotElement, type PlotEvent } from "./plotly";
 
@@ -9,22 +9,6 @@ const CONFIG = {
   scrollZoom: false,
   showTips: false,
 };
-
-/** The width an element has, in whole pixels; 0 before the first layout. */
-export function useWidth(ref: RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const element = ref.current;
-    if (!element) return;
-    setWidth(Math.floor(element.clientWidth));
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry) setWidth(Math.floor(entry.contentRect.width));
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [ref]);
-  return width;
-}
 
 export interface PlotProps {
   /** Painted, with its template and its size. */

@@ -1,10 +1,11 @@
 import { type KeyboardEvent, useDeferredValue, useMemo, useRef, useState } from "react";
 import type { Figure } from "../api/types";
 import { percent } from "../format/numbers";
+import { useWidth } from "../parts/useWidth";
 import type { Head, View } from "../url/view";
 import { allStripes, gridMeta, headAt, heatmapRows, rounded } from "./grid";
 import { Overlay, stepped, useLaid } from "./laid";
-import { Plot, useWidth } from "./Plot";
+import { Plot } from "./Plot";
 import type { PlotEvent } from "./plotly";
 import { type Gates, mainRole, ROLE_NAMES, ROLE_TERMS, summarise } from "./roles";
 

@@ -1,4 +1,5 @@
 // plotly.js, loaded once and apart from the page's own code: text and layout never wait for it.
+import { useEffect } from "react";
 import type { Figure } from "../api/types";
 
 export interface PlotPoint {
@@ -47,4 +48,11 @@ let loading: Promise<Plotly> | undefined;
 export function loadPlotly(): Promise<Plotly> {
   loading ??= import("plotly.js-cartesian-dist-min").then((module) => module.default as Plotly);
   return loading;
+}
+
+/** Have plotly come while the data of a page that draws does, so that the first picture waits for neither. */
+export function usePlotly(draws = true): void {
+  useEffect(() => {
+    if (draws) void loadPlotly().catch(() => {});
+  }, [draws]);
 }

@@ -16,11 +16,6 @@ export interface RunBodyProps {
   onRun: (run: Run) => void;
 }
 
-/** Whether there is something to show: the whole result, or what was whole of a run that was stopped. */
-export function hasResult(run: Pick<Run, "status" | "partial">): boolean {
-  return run.status === "done" || run.partial;
-}
-
 /** A finished run. Gates have a grid that follows the threshold; every other analysis tells its own figures. */
 export function RunBody(props: RunBodyProps) {
   return props.run.analysis === "chg" ? <GatingBody {...props} /> : <AnalysisBody {...props} />;

@@ -5,14 +5,17 @@ import { useResource } from "../api/resource";
 import { NotFoundPage } from "../parts/NotFoundPage";
 import { ProblemNote } from "../parts/ProblemNote";
 import { useDeclareSubject } from "../parts/subject";
+import { usePlotly } from "../plot/plotly";
+import { hasResult } from "../results/hasResult";
 import { RunSkeleton } from "../results/RunSkeleton";
 import { RunState } from "../results/RunState";
 import { analysisTitle, RunHeading, titleText, titleWords } from "../results/RunTitle";
 import { go } from "../url/navigation";
 import { formatPlace, type Place, type View } from "../url/view";
-import { hasResult, RunBody } from "./RunBody";
+import { RunBody } from "./RunBody";
 
-export function RunPage({ place }: { place: Extract<Place, { page: "run" }> }) {
+export default function RunPage({ place }: { place: Extract<Place, { page: "run" }> }) {
+  usePlotly();
   const { id, view } = place;
   const { data: run, error, reload, set } = useRun(id);
   const model = useResource(run ? `model ${run.model}` : null, (signal) =>

@@ -10,12 +10,12 @@ import { ProblemNote } from "../parts/ProblemNote";
 import { Words } from "../parts/Words";
 import { seedsText, useAnalyses } from "../results/analyses";
 import { GatingHeadline } from "../results/GatingHeadline";
+import { hasResult } from "../results/hasResult";
 import { ProgressBar } from "../results/RunState";
 import { analysisTitle, titleText, titleWords } from "../results/RunTitle";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW, NEW_RUN, type Place } from "../url/view";
 import { HeadlineLine } from "./analysis/HeadlineCards";
-import { hasResult } from "./RunBody";
 import "./run.css";
 
 type RunsPlace = Extract<Place, { page: "runs" }>;
@@ -23,7 +23,7 @@ type RunsPlace = Extract<Place, { page: "runs" }>;
 const STATUSES: RunStatus[] = ["queued", "running", "done", "failed", "cancelled"];
 const PAGE = 50;
 
-export function RunsPage({ place }: { place: RunsPlace }) {
+export default function RunsPage({ place }: { place: RunsPlace }) {
   const [limit, setLimit] = useState(PAGE);
   const { model, task, analysis, status } = place;
   const query = { model, task, analysis, status, limit };

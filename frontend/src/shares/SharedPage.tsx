@@ -6,10 +6,12 @@ import type { Share } from "../api/types";
 import { moment } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { useDeclareSubject } from "../parts/subject";
+import { usePlotly } from "../plot/plotly";
+import { hasResult } from "../results/hasResult";
 import { RunSkeleton } from "../results/RunSkeleton";
 import { RunState } from "../results/RunState";
 import { titleText, titleWords } from "../results/RunTitle";
-import { hasResult, RunBody } from "../run/RunBody";
+import { RunBody } from "../run/RunBody";
 import { go, Link } from "../url/navigation";
 import { type Place, parseView, type View } from "../url/view";
 
@@ -22,9 +24,10 @@ export function sharedView(share: Pick<Share, "view">): View {
 }
 
 /** A shared result, as its owner saw it; the reader may look round without changing the link. */
-export function SharedPage({ place }: { place: Extract<Place, { page: "shared" }> }) {
+export default function SharedPage({ place }: { place: Extract<Place, { page: "shared" }> }) {
   const { token } = place;
   const { data: share, error, reload } = useResource(`share ${token}`, (signal) => api.share(token, signal));
+  usePlotly(share !== undefined && !share.lab);
   const run = share?.runs[0];
   if (run) forgetOutdated(run);
   const view = place.view ?? (share ? sharedView(share) : parseView(new URLSearchParams()));

@@ -15,7 +15,7 @@ import "./tasks.css";
 
 type TaskPlace = Extract<Place, { page: "task" }>;
 
-export function TaskPage({ place }: { place: TaskPlace }) {
+export default function TaskPage({ place }: { place: TaskPlace }) {
   const task = useResource(`task ${place.name}`, (signal) => api.task(place.name, signal));
   const models = useResource("models", (signal) => api.models(signal));
   const title = task.data?.title;

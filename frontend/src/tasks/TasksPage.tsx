@@ -8,7 +8,7 @@ import { ProblemNote } from "../parts/ProblemNote";
 import { go, Link } from "../url/navigation";
 import "./tasks.css";
 
-export function TasksPage() {
+export default function TasksPage() {
   const tasks = useResource("tasks", (signal) => api.tasks(signal));
   const [adding, setAdding] = useState(false);
   const group = (origin: Task["origin"]) => tasks.data?.filter((task) => task.origin === origin) ?? [];

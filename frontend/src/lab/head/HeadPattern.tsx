@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef } from "react";
 import { useTheme } from "../../parts/theme";
-import { useWidth } from "../../plot/Plot";
+import { useWidth } from "../../parts/useWidth";
 import { written } from "../../tokens/visible";
 import { raster } from "../pattern/raster";
 import { columnsOut, ramp } from "../pattern/shade";

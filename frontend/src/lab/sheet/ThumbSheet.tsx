@@ -9,7 +9,7 @@ import {
   useState,
 } from "react";
 import { useTheme } from "../../parts/theme";
-import { useWidth } from "../../plot/Plot";
+import { useWidth } from "../../parts/useWidth";
 import { type Head, headName } from "../../url/heads";
 import { ramp } from "../pattern/shade";
 import { headAt as headOf, indexOf } from "../state/gates";

@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import { api } from "../api/client";
 import { useResource } from "../api/resource";
 import type { Model } from "../api/types";
-import { bytes, count, number } from "../format/numbers";
+import { bytes, count } from "../format/numbers";
 import { Markdown } from "../parts/Markdown";
 import { NotFoundPage } from "../parts/NotFoundPage";
 import { ProblemNote } from "../parts/ProblemNote";
@@ -12,48 +12,7 @@ import { DEFAULT_CIRCUITS, DEFAULT_VIEW, NEW_RUN } from "../url/view";
 import { InductionLink, ModelRuns } from "./ModelRuns";
 import "./models.css";
 
-export function ModelsPage() {
-  const models = useResource("models", (signal) => api.models(signal));
-  return (
-    <div className="page">
-      <h1>Models</h1>
-      <p className="facts">
-        Whose heads can be looked at here. More come with <code>headscope models fetch</code> or{" "}
-        <code>headscope models add</code>.
-      </p>
-      {models.error && <ProblemNote error={models.error} retry={models.reload} />}
-      {models.loading && (
-        <div className="skeleton list-skeleton" role="status" aria-label="Loading the models" />
-      )}
-      <ul className="tile-list">
-        {models.data?.map((model) => (
-          <li key={model.name}>
-            <Link className="card tile" to={{ page: "model", name: model.name }}>
-              <strong>{model.title}</strong>
-              <span className="muted">{model.summary}</span>
-              <span className="muted small">{shape(model)}</span>
-              <span className={`status status-${model.ready ? "done" : "queued"}`}>
-                {model.ready ? "ready" : "not here yet"}
-              </span>
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-function shape(model: Model): string {
-  return [
-    model.n_layers !== null && model.n_heads !== null && `${model.n_layers} layers × ${model.n_heads} heads`,
-    model.n_params !== null && `${number(model.n_params / 1e6)} M parameters`,
-    model.licence,
-  ]
-    .filter(Boolean)
-    .join(" · ");
-}
-
-export function ModelPage({ name }: { name: string }) {
+export default function ModelPage({ name }: { name: string }) {
   const { data: model, error, reload } = useResource(`model ${name}`, (signal) => api.model(name, signal));
   const title = model?.title;
   useEffect(() => {
