@@ -25,30 +25,34 @@ const LEAST: Record<ComparisonName, number> = { shares: 1, ecdf: 1, correlation:
 interface CompareBodyProps {
   /** The finished gating runs that can be chosen. */
   runs: readonly Run[];
-  look: CompareView;
-  onLook: (look: CompareView, options?: { replace?: boolean }) => void;
+  comparison: CompareView;
+  onComparison: (comparison: CompareView, options?: { replace?: boolean }) => void;
   /** The share through which a guest reads. */
   share: string | null;
 }
 
 /** Runs to choose from, four views of them, and what to mind where they differ. */
-export function CompareBody({ runs, look, onLook, share }: CompareBodyProps) {
-  const [followed, setThreshold] = useFollowing(look, onLook);
+export function CompareBody({ runs, comparison, onComparison, share }: CompareBodyProps) {
+  const [followed, setThreshold] = useFollowing(comparison, onComparison);
   const choices = useMemo(() => choicesOf(runs), [runs]);
-  const chosen = look.runs ?? proposed(look.view, runs);
-  const missing = LEAST[look.view] - chosen.length;
+  const chosen = comparison.runs ?? proposed(comparison.view, runs);
+  const missing = LEAST[comparison.view] - chosen.length;
   const models = modelsOf(chosen, runs);
-  const unlike = look.view === "overlap" && models.length > 1;
+  const unlike = comparison.view === "overlap" && models.length > 1;
   const none = missing > 0 || unlike;
-  const source = sourceOf(look, chosen, share);
+  const source = sourceOf(comparison, chosen, share);
   const key = `compare ${JSON.stringify(source)}`;
-  const now = useResource(none ? null : key, (signal) => api.comparison(look.view, source.query, signal), {
-    fixed: true,
-  });
-  const figure = useLasting(now, look.view);
+  const now = useResource(
+    none ? null : key,
+    (signal) => api.comparison(comparison.view, source.query, signal),
+    {
+      fixed: true,
+    },
+  );
+  const figure = useLasting(now, comparison.view);
   const meta = none ? undefined : figure.data?.layout.meta;
-  const choose = (next: readonly string[]) => onLook({ ...look, runs: next });
-  const view = VIEWS.find(({ value }) => value === look.view);
+  const choose = (next: readonly string[]) => onComparison({ ...comparison, runs: next });
+  const view = VIEWS.find(({ value }) => value === comparison.view);
   return (
     <>
       <RunChips
@@ -71,14 +75,14 @@ export function CompareBody({ runs, look, onLook, share }: CompareBodyProps) {
         <Segmented
           label="View"
           options={VIEWS}
-          value={look.view}
-          onChange={(next) => onLook({ ...look, view: next })}
+          value={comparison.view}
+          onChange={(next) => onComparison({ ...comparison, view: next })}
         />
         <p className="muted">{view?.hint}.</p>
       </div>
       <CompareControls
-        look={followed}
-        onLook={onLook}
+        comparison={followed}
+        onComparison={onComparison}
         onThreshold={setThreshold}
         fewest={meta?.seeds_differ === true ? Number(meta.fewest_seeds) : null}
       />
@@ -86,7 +90,7 @@ export function CompareBody({ runs, look, onLook, share }: CompareBodyProps) {
         <section className="card empty">
           <h2>{chosen.length === 0 ? "No runs chosen" : "One run more"}</h2>
           <p className="muted">
-            {view?.text} needs {LEAST[look.view] === 1 ? "a run" : "two runs"} or more: pick them above.
+            {view?.text} needs {LEAST[comparison.view] === 1 ? "a run" : "two runs"} or more: pick them above.
           </p>
         </section>
       ) : unlike ? (
@@ -102,9 +106,9 @@ export function CompareBody({ runs, look, onLook, share }: CompareBodyProps) {
 }
 
 /** The query that asks for the view. */
-function sourceOf(look: CompareView, run: readonly string[], share: string | null): ComparedSource {
-  const { threshold, mode, score, published, common } = look;
-  return { comparison: look.view, query: { run, share, threshold, mode, score, published, common } };
+function sourceOf(comparison: CompareView, run: readonly string[], share: string | null): ComparedSource {
+  const { threshold, mode, score, published, common } = comparison;
+  return { comparison: comparison.view, query: { run, share, threshold, mode, score, published, common } };
 }
 
 function Notes({ notes }: { notes: unknown }) {

@@ -34,53 +34,53 @@ const FOLLOWS: Record<ComparisonName, readonly (keyof typeof DEFAULT_COMPARE)[]>
 };
 
 interface CompareControlsProps {
-  look: CompareView;
-  onLook: (look: CompareView) => void;
+  comparison: CompareView;
+  onComparison: (comparison: CompareView) => void;
   onThreshold: (threshold: number) => void;
   /** The fewest seeds of any run, where the runs differ in them. */
   fewest: number | null;
 }
 
 /** How the chosen runs are looked at: only what changes this view. */
-export function CompareControls({ look, onLook, onThreshold, fewest }: CompareControlsProps) {
-  const follows = FOLLOWS[look.view];
+export function CompareControls({ comparison, onComparison, onThreshold, fewest }: CompareControlsProps) {
+  const follows = FOLLOWS[comparison.view];
   return (
     <div className="controls">
       {follows.includes("score") && (
         <Segmented
           label="Role"
           options={ROLES}
-          value={look.score}
-          onChange={(score) => onLook({ ...look, score })}
+          value={comparison.score}
+          onChange={(score) => onComparison({ ...comparison, score })}
         />
       )}
       {follows.includes("mode") && (
         <Segmented
           label="How heads count"
           options={COUNTED}
-          value={look.mode}
-          onChange={(mode) => onLook({ ...look, mode })}
+          value={comparison.mode}
+          onChange={(mode) => onComparison({ ...comparison, mode })}
         />
       )}
       {follows.includes("threshold") && (
-        <ThresholdSlider threshold={look.threshold} onThreshold={onThreshold} />
+        <ThresholdSlider threshold={comparison.threshold} onThreshold={onThreshold} />
       )}
       {follows.includes("published") && (
         <label className="check">
           <input
             type="checkbox"
-            checked={look.published}
-            onChange={({ target }) => onLook({ ...look, published: target.checked })}
+            checked={comparison.published}
+            onChange={({ target }) => onComparison({ ...comparison, published: target.checked })}
           />
           with the paper’s Llama models
         </label>
       )}
-      {follows.includes("common") && (fewest !== null || look.common) && (
+      {follows.includes("common") && (fewest !== null || comparison.common) && (
         <label className="check" title="Always shrinks and Any grows with the number of seeds">
           <input
             type="checkbox"
-            checked={look.common}
-            onChange={({ target }) => onLook({ ...look, common: target.checked })}
+            checked={comparison.common}
+            onChange={({ target }) => onComparison({ ...comparison, common: target.checked })}
           />
           {fewest === null ? "at equally many seeds" : `as ${fewest} seeds of each give`}
         </label>

@@ -13,17 +13,17 @@ import { proposed } from "./compareRuns";
 /** Several finished gating runs side by side. */
 export default function ComparePage({ place }: { place: Extract<Place, { page: "compare" }> }) {
   usePlotly();
-  const { page: _, ...look } = place;
+  const { page: _, ...comparison } = place;
   const runs = useResource("runs done", (signal) =>
     api.runs({ status: "done", analysis: "chg", limit: 500 }, signal),
   );
-  const onLook = useCallback(
+  const onComparison = useCallback(
     (next: CompareView, options?: { replace?: boolean }) => go({ page: "compare", ...next }, options),
     [],
   );
   const found = runs.data?.runs;
-  const chosen = found && (look.runs ?? proposed(look.view, found)).join(",");
-  const address = JSON.stringify(look);
+  const chosen = found && (comparison.runs ?? proposed(comparison.view, found)).join(",");
+  const address = JSON.stringify(comparison);
   useDeclare(
     useMemo(
       () =>
@@ -31,7 +31,7 @@ export default function ComparePage({ place }: { place: Extract<Place, { page: "
           ? {
               kind: "compare" as const,
               runs: chosen.split(","),
-              look: JSON.parse(address) as CompareView,
+              comparison: JSON.parse(address) as CompareView,
               share: null,
             }
           : null,
@@ -47,10 +47,10 @@ export default function ComparePage({ place }: { place: Extract<Place, { page: "
       {runs.error && !found && <ProblemNote error={runs.error} retry={runs.reload} />}
       {runs.loading && <div className="skeleton page-skeleton" role="status" aria-label="Loading the runs" />}
       {found &&
-        (found.length === 0 && look.runs === null ? (
+        (found.length === 0 && comparison.runs === null ? (
           <NothingYet />
         ) : (
-          <CompareBody runs={found} look={look} onLook={onLook} share={null} />
+          <CompareBody runs={found} comparison={comparison} onComparison={onComparison} share={null} />
         ))}
     </div>
   );

@@ -8,7 +8,7 @@ import { CompareBody } from "./CompareBody";
 /** A comparison that someone shared; a guest may look round among its runs without changing the link. */
 export default function SharedComparison({ share }: { share: Shared }) {
   const runs = share.runs.map(({ id }) => id);
-  const [look, setLook] = useState<CompareView>(() => ({
+  const [comparison, setComparison] = useState<CompareView>(() => ({
     ...parseCompare(new URLSearchParams(share.view)),
     runs,
   }));
@@ -17,10 +17,15 @@ export default function SharedComparison({ share }: { share: Shared }) {
       <p className="shared-frame">
         Shared comparison · made {moment(share.created_at)}
         {share.expires_at && ` · open until ${moment(share.expires_at)}`}
-        <Link to={{ page: "compare", ...look }}>open in Headscope</Link>
+        <Link to={{ page: "compare", ...comparison }}>open in Headscope</Link>
       </p>
       <h1>Compare</h1>
-      <CompareBody runs={share.runs} look={look} onLook={setLook} share={share.token} />
+      <CompareBody
+        runs={share.runs}
+        comparison={comparison}
+        onComparison={setComparison}
+        share={share.token}
+      />
     </div>
   );
 }

@@ -13,7 +13,7 @@ import { usePattern } from "./pattern/usePattern";
 import { BatchBar } from "./prompt/BatchBar";
 import { PromptEditor } from "./prompt/PromptEditor";
 import { PromptSources } from "./prompt/PromptSources";
-import { Side } from "./Side";
+import { SideColumn } from "./SideColumn";
 import { HeadsCard } from "./sheet/HeadsCard";
 import { PointedProvider } from "./state/pointed";
 import { useLab } from "./state/useLab";
@@ -43,7 +43,7 @@ export function LabBody() {
               <Heads pattern={pattern} />
             </div>
             <aside className="side-column" aria-label="Gates and what they do">
-              <Side />
+              <SideColumn />
             </aside>
           </div>
         </PointedProvider>

@@ -30,9 +30,9 @@ function LabFiles({ subject }: { subject: LabSubject }) {
 /** The comparison: the page by itself, and its table. */
 function ComparisonFiles({ subject }: { subject: CompareSubject }) {
   const { theme } = useTheme();
-  const { view, runs: _, ...look } = subject.look;
+  const { view, runs: _, ...comparison } = subject.comparison;
   const address = (format: string) =>
-    comparisonExport(view, { format, run: subject.runs, share: subject.share, theme, ...look });
+    comparisonExport(view, { format, run: subject.runs, share: subject.share, theme, ...comparison });
   return (
     <Menu label="Export" title="Export this comparison">
       <MenuItem href={address("html")}>This view, one HTML file</MenuItem>

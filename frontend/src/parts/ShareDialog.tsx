@@ -4,7 +4,7 @@ import { type ApiError, asApiError } from "../api/errors";
 import { useResource } from "../api/resource";
 import type { Share, ShareRequest } from "../api/types";
 import { moment } from "../format/numbers";
-import { lookParameters } from "../url/compare";
+import { settingParameters } from "../url/compare";
 import { viewParameters } from "../url/view";
 import { CopyButton } from "./CopyButton";
 import { Dialog } from "./Dialog";
@@ -54,7 +54,7 @@ const LINKS: Record<Subject["kind"], string> = {
 function asked(subject: Subject): ShareRequest {
   if (subject.kind === "lab") return { lab: subject.lab, view: subject.view, path: "/lab" };
   if (subject.kind === "compare")
-    return { run_ids: [...subject.runs], view: lookParameters(subject.look), path: "/compare" };
+    return { run_ids: [...subject.runs], view: settingParameters(subject.comparison), path: "/compare" };
   return { run_ids: [subject.run.id], view: viewParameters(subject.view), path: subject.path };
 }
 

@@ -30,7 +30,7 @@ export interface LabSubject {
 export interface CompareSubject {
   kind: "compare";
   runs: readonly string[];
-  look: CompareView;
+  comparison: CompareView;
   /** The share through which a guest reads. */
   share: string | null;
 }

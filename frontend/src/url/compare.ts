@@ -59,18 +59,21 @@ export function parseCompare(search: URLSearchParams): CompareView {
 }
 
 /** All but the runs, as a share keeps it; defaults are left out. */
-export function lookParameters(look: CompareView): Record<string, string> {
+export function settingParameters(comparison: CompareView): Record<string, string> {
   const parameters: Record<string, string> = {};
-  if (look.view !== DEFAULT_COMPARE.view) parameters.view = look.view;
-  if (look.threshold !== DEFAULT_COMPARE.threshold) parameters.threshold = look.threshold.toFixed(2);
-  if (look.mode !== DEFAULT_COMPARE.mode) parameters.mode = look.mode;
-  if (look.score !== DEFAULT_COMPARE.score) parameters.score = look.score;
-  if (!look.published) parameters.published = "no";
-  if (look.common) parameters.seeds = "common";
+  if (comparison.view !== DEFAULT_COMPARE.view) parameters.view = comparison.view;
+  if (comparison.threshold !== DEFAULT_COMPARE.threshold)
+    parameters.threshold = comparison.threshold.toFixed(2);
+  if (comparison.mode !== DEFAULT_COMPARE.mode) parameters.mode = comparison.mode;
+  if (comparison.score !== DEFAULT_COMPARE.score) parameters.score = comparison.score;
+  if (!comparison.published) parameters.published = "no";
+  if (comparison.common) parameters.seeds = "common";
   return parameters;
 }
 
-export function compareParameters(look: CompareView): Record<string, string> {
-  const parameters = lookParameters(look);
-  return look.runs === null ? parameters : { runs: look.runs.join(",") || NO_RUNS, ...parameters };
+export function compareParameters(comparison: CompareView): Record<string, string> {
+  const parameters = settingParameters(comparison);
+  return comparison.runs === null
+    ? parameters
+    : { runs: comparison.runs.join(",") || NO_RUNS, ...parameters };
 }

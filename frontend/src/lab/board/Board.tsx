@@ -18,7 +18,7 @@ export function Board() {
     <section className="card board" aria-labelledby="board-heading">
       <h2 id="board-heading">Mixing board</h2>
       {sizes ? (
-        <Desk sizes={sizes} look={look.data} />
+        <BoardControls sizes={sizes} look={look.data} />
       ) : (
         <div className="skeleton board-skeleton" role="status" aria-label="Loading the board" />
       )}
@@ -56,7 +56,7 @@ function useUndoKeys(lab: Lab): void {
   }, []);
 }
 
-function Desk({ sizes, look }: { sizes: Sizes; look: Look | undefined }) {
+function BoardControls({ sizes, look }: { sizes: Sizes; look: Look | undefined }) {
   const lab = useLab();
   const { gates, setGates, view, head, select, readOnly } = lab;
   const [marked, setMarked] = useState<ReadonlySet<number>>(new Set());

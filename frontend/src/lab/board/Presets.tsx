@@ -4,8 +4,8 @@ import { parseHead } from "../../url/heads";
 import { changed, has, indexOf, type Sizes } from "../state/gates";
 import { useLab } from "../state/useLab";
 import { type BoardScore, muted, namesOf, randomOfSameSize } from "./board";
-import { KeptGates } from "./KeptGates";
 import { RunGates } from "./RunGates";
+import { SavedGates } from "./SavedGates";
 
 interface PresetsProps {
   sizes: Sizes;
@@ -44,7 +44,7 @@ export function Presets({ sizes, score }: PresetsProps) {
         <MenuItem onSelect={() => setOpen("kept")}>Saved gates…</MenuItem>
       </Menu>
       {open === "run" && <RunGates sizes={sizes} onClose={() => setOpen(null)} />}
-      {open === "kept" && <KeptGates sizes={sizes} onClose={() => setOpen(null)} />}
+      {open === "kept" && <SavedGates sizes={sizes} onClose={() => setOpen(null)} />}
     </>
   );
 }

@@ -5,7 +5,7 @@ import { forget } from "../../api/resource";
 import { Menu, MenuItem } from "../../parts/Menu";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { useLab } from "../state/useLab";
-import { KeptPrompts } from "./KeptPrompts";
+import { SavedPrompts } from "./SavedPrompts";
 
 /** What another prompt starts from: positions and followed tokens belong to the last one. */
 export const OTHER_PROMPT = { row: 0, locked: [], at: null, answers: [] };
@@ -114,7 +114,7 @@ export function PromptSources({ editing, onEdit, onOther, children }: PromptSour
       {error && <ProblemNote error={error} />}
       {children}
       {kept && (
-        <KeptPrompts
+        <SavedPrompts
           onClose={() => setKept(false)}
           onPick={(id) => {
             setKept(false);

@@ -15,7 +15,7 @@ import { FactsLine } from "./FactsLine";
 import { GridCard } from "./GridCard";
 import { HeadCard } from "./HeadCard";
 import { Pictures, ScoreMap, useFigure } from "./Pictures";
-import { ShareCards } from "./ShareCards";
+import { RoleShareCards } from "./RoleShareCards";
 import { ViewControls } from "./ViewControls";
 
 type Read = { gates: Gates } | { broken: Problem } | undefined;
@@ -108,7 +108,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
           ) : (
             grid
           )}
-          <ShareCards gates={gates} threshold={followed.threshold} seeds={seeds.data} />
+          <RoleShareCards gates={gates} threshold={followed.threshold} seeds={seeds.data} />
           <Caveats runs={[run]} share={share} />
           {/* The grid first: what is below it is drawn when it stands. */}
           {shown && (

@@ -7,7 +7,7 @@ import { useLab } from "./state/useLab";
 import { useLabSubject } from "./state/useLabSubject";
 
 /** Beside the tokens and the patterns: the gates in hand and what they do. */
-export function Side() {
+export function SideColumn() {
   const { readOnly } = useLab();
   useLabSubject();
   return (

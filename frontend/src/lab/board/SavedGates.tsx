@@ -11,13 +11,13 @@ import type { Sizes } from "../state/gates";
 import { useLab } from "../state/useLab";
 import { UseGates } from "./UseGates";
 
-interface KeptGatesProps {
+interface SavedGatesProps {
   sizes: Sizes;
   onClose: () => void;
 }
 
 /** The gates that were saved for this model: take them up, use them elsewhere, delete them. */
-export function KeptGates({ sizes, onClose }: KeptGatesProps) {
+export function SavedGates({ sizes, onClose }: SavedGatesProps) {
   const { view } = useLab();
   const model = view.model ?? "";
   const vectors = useResource(`gate vectors ${model}`, (signal) => labApi.gateVectors(model, signal));
@@ -55,7 +55,7 @@ export function KeptGates({ sizes, onClose }: KeptGatesProps) {
   );
 }
 
-interface KeptProps extends KeptGatesProps {
+interface KeptProps extends SavedGatesProps {
   vector: GateVector;
   onDelete: () => void;
 }

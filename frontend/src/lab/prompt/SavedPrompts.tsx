@@ -8,13 +8,13 @@ import { Dialog } from "../../parts/Dialog";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { useLab } from "../state/useLab";
 
-interface KeptPromptsProps {
+interface SavedPromptsProps {
   onPick: (id: string) => void;
   onClose: () => void;
 }
 
 /** The prompts that this Headscope keeps: open one, or delete it for good. */
-export function KeptPrompts({ onPick, onClose }: KeptPromptsProps) {
+export function SavedPrompts({ onPick, onClose }: SavedPromptsProps) {
   const { view, move } = useLab();
   const prompts = useResource("prompts", (signal) => labApi.prompts(signal));
   const [error, setError] = useState<ApiError>();

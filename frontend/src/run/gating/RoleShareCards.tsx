@@ -6,7 +6,7 @@ import { type Gates, shares } from "../../plot/roles";
 type Interval = [number, number] | null | undefined;
 type Intervals = Record<"needed" | "harmful", Record<"always" | "any", Interval>>;
 
-interface ShareCardsProps {
+interface RoleShareCardsProps {
   gates: Gates | undefined;
   threshold: number;
   /** The figure of shares against seeds, whose `meta` has the intervals at its threshold. */
@@ -14,7 +14,7 @@ interface ShareCardsProps {
 }
 
 /** Always and Any in four numbers at the threshold in hand, each with what 95 % of such sets of seeds would give. */
-export function ShareCards({ gates, threshold, seeds }: ShareCardsProps) {
+export function RoleShareCards({ gates, threshold, seeds }: RoleShareCardsProps) {
   const all = useMemo(() => gates && shares(gates, threshold), [gates, threshold]);
   const meta = seeds?.layout.meta;
   // While the slider moves, those of another threshold would mislead.
