@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,12 +13,20 @@ import pytest
 from analyses.circuit_runs import run, two_layer
 from core.circuits.conftest import load, save
 from headscope.analyses import ANALYSES, figures
-from headscope.analyses.base import Result
+from headscope.analyses.base import Spec
+from headscope.analyses.eigen.result import QUANTITIES, EigenResult
+from headscope.analyses.eigen.schema import EigenParams
 from headscope.core.arrays import decode
 from headscope.core.model.head_model import HeadModel
 from headscope.errors import Invalid
 
 EIGEN = ANALYSES["eigen"]
+
+
+def eigen(model: HeadModel, **params: Any) -> EigenResult:
+    result = run("eigen", model, **params)
+    assert isinstance(result, EigenResult)
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -27,51 +35,56 @@ def model() -> HeadModel:
 
 
 @pytest.fixture(scope="module")
-def result(model: HeadModel) -> Result:
-    return run("eigen", model, seeds=2)
+def result(model: HeadModel) -> EigenResult:
+    return eigen(model, seeds=2)
 
 
 @pytest.fixture(scope="module")
-def rotary(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    return run("eigen", load(save("llama", tmp_path_factory.mktemp("llama"))), seeds=1, length=12)
+def rotary(tmp_path_factory: pytest.TempPathFactory) -> EigenResult:
+    return eigen(load(save("llama", tmp_path_factory.mktemp("llama"))), seeds=1, length=12)
 
 
-def test_the_induction_heads_and_no_others_stand_in_the_corner(result: Result) -> None:
-    corner = (result.arrays["qk_best_positivity"] > 0.5) & (result.arrays["ov_positivity"] > 0.5)
+def test_the_induction_heads_and_no_others_stand_in_the_corner(result: EigenResult) -> None:
+    corner = (result.positivity["qk_best"] > 0.5) & (result.positivity["ov"] > 0.5)
     assert {(int(layer), int(head)) for layer, head in np.argwhere(corner)} == {(1, 5), (1, 2)}
-    assert result.arrays["best_previous"].tolist() == [[-1, -1], [0, 3]]
-    measured = result.arrays["induction"].mean(axis=0)
+    assert result.best_previous.tolist() == [[-1, -1], [0, 3]]
+    measured = result.induction.mean(axis=0)
     assert (measured[corner] > 0.7).all()
     assert measured[~corner].max() < 0.2
 
 
-def test_shapes_and_what_is_said(result: Result) -> None:
-    assert result.arrays["ov"].shape == (2, 8, 32, 2)
-    assert result.arrays["previous"].shape == (2, 2, 8)
+def test_shapes_and_what_is_said(result: EigenResult) -> None:
+    assert result.spectra["ov"].shape == (2, 8, 32, 2)
+    assert result.previous.shape == (2, 2, 8)
     assert result.model.weight_processing == "folded"
-    assert "qk_offset" not in result.arrays
-    assert "Learned positions" in result.values["notes"][0]
-    headline = EIGEN.headline(result)  # type: ignore[attr-defined]
+    assert "qk_offset" not in result.spectra
+    assert "Learned positions" in result.notes[0]
+    headline = EIGEN.headline(result)
+    assert set(headline) == set(QUANTITIES)
     assert headline["previous_token_head"] == "0.3"
     assert headline["heads_that_copy_and_match"] == 2
 
 
-def test_raw_and_folded_are_different_runs_and_different_numbers(model: HeadModel, result: Result) -> None:
-    raw = run("eigen", model, seeds=2, weight_processing="raw")
+def test_raw_and_folded_are_different_runs_and_different_numbers(
+    model: HeadModel, result: EigenResult
+) -> None:
+    raw = eigen(model, seeds=2, weight_processing="raw")
     assert raw.model.weight_processing == "raw"
-    assert not np.allclose(raw.arrays["ov"], result.arrays["ov"], rtol=0.05)
+    assert not np.allclose(raw.spectra["ov"], result.spectra["ov"], rtol=0.05)
     assert "norm weights are left out" in figures.build(raw, "plane")["layout"]["meta"]["reading"]
 
 
-def test_rotary_models_have_a_distance_too(rotary: Result) -> None:
-    assert not np.allclose(rotary.arrays["qk_offset"], rotary.arrays["qk"], rtol=1e-3)
-    assert any("at a distance of 1" in note for note in rotary.values["notes"])
-    assert any("position-free" in note for note in rotary.values["limits"])
+def test_rotary_models_have_a_distance_too(rotary: EigenResult) -> None:
+    assert not np.allclose(rotary.spectra["qk_offset"], rotary.spectra["qk"], rtol=1e-3)
+    assert any("at a distance of 1" in note for note in rotary.notes)
+    assert any("position-free" in note for note in rotary.limits)
 
 
 @pytest.mark.parametrize("name", figures.names("eigen"))
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_every_figure_can_be_drawn_and_read(result: Result, rotary: Result, name: str, colours: str) -> None:
+def test_every_figure_can_be_drawn_and_read(
+    result: EigenResult, rotary: EigenResult, name: str, colours: str
+) -> None:
     for one in (result, rotary):
         figure = figures.build(one, name, theme=colours)
         json.dumps(figure, allow_nan=False)
@@ -80,15 +93,15 @@ def test_every_figure_can_be_drawn_and_read(result: Result, rotary: Result, name
         assert json.loads(json.dumps(figures.table(one, name), allow_nan=False))["rows"]
 
 
-def test_a_dot_of_the_plane_is_its_head(result: Result) -> None:
+def test_a_dot_of_the_plane_is_its_head(result: EigenResult) -> None:
     (trace,) = figures.build(result, "plane")["data"]
     places, x = decode(trace["customdata"]), decode(trace["x"])
     assert len(places) == 8, "heads of the first layer have no earlier head"
     for (layer, head), value in zip(places.tolist(), x.tolist(), strict=True):
-        assert value == pytest.approx(float(result.arrays["qk_best_positivity"][layer, head]))
+        assert value == pytest.approx(float(result.positivity["qk_best"][layer, head]))
 
 
-def test_spectra_are_of_the_head_asked_for(result: Result) -> None:
+def test_spectra_are_of_the_head_asked_for(result: EigenResult) -> None:
     assert figures.build(result, "spectra")["layout"]["meta"]["head"] == [1, 5]
     figure = figures.build(result, "spectra", head="0.3")
     assert figure["layout"]["meta"]["title"].endswith("0.3")
@@ -98,18 +111,18 @@ def test_spectra_are_of_the_head_asked_for(result: Result) -> None:
     assert radius.max() == pytest.approx(1, abs=1e-5)
     row = figures.table(result, "spectra", head="0.3")["rows"][0]
     assert row[:2] == ["0.3", 0]
-    assert row[2] == pytest.approx(float(result.arrays["ov"][0, 3, 0, 0]), rel=1e-5)
+    assert row[2] == pytest.approx(float(result.spectra["ov"][0, 3, 0, 0]), rel=1e-5)
     for bad in ("2.0", "0.8", "a", "1"):
         with pytest.raises(Invalid) as refused:
             figures.build(result, "spectra", head=bad)
         assert refused.value.code == "no-head"
 
 
-def test_an_estimate_grows_with_the_model_and_too_long_is_refused(model: HeadModel, tmp_path: Path) -> None:
-    params = EIGEN.params()
-    small = EIGEN.estimate(params, model.info, None)
-    large = EIGEN.estimate(params, replace(model.info, n_layers=30, d_model=576, d_vocab=49152), None)
+def test_an_estimate_grows_with_the_model_and_too_long_is_refused(model: HeadModel) -> None:
+    params = EigenParams()
+    small = EIGEN.estimate(Spec(params, model.info))
+    large = EIGEN.estimate(Spec(params, replace(model.info, n_layers=30, d_model=576, d_vocab=49152)))
     assert small.seconds < large.seconds
     assert small.peak_bytes < large.peak_bytes
     with pytest.raises(Invalid, match="context of 256"):
-        EIGEN.plan(EIGEN.params.model_validate({"length": 200}), model.info)
+        EIGEN.plan(Spec(EigenParams(length=200), model.info))

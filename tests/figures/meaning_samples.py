@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from figures import circuit_samples
 from figures.results import model
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Input, Result, Spec
 from headscope.analyses.in_place import compute
 from headscope.analyses.meaning.schema import MeaningParams
 from micro.model import random_model
-from services.results import made
+from services.results import changed, made
 
 INFO = model(2, 4, 2)
 
@@ -70,7 +71,9 @@ def induction(**scores: Any) -> Result:
 
 def eigen(positivity: Any = None) -> Result:
     grid = at(0.9, (1, 0), otherwise=0.0) + at(-0.8, (1, 2), otherwise=0.0)
-    return run("eigen", {}, {"ov_positivity": grid if positivity is None else positivity})
+    copying = np.asarray(grid if positivity is None else positivity, np.float32)
+    whole = circuit_samples.eigen()
+    return changed(whole, model=INFO, arrays={**whole.arrays, "ov_positivity": copying})
 
 
 def functions() -> Result:

@@ -108,6 +108,20 @@ def test_arrays_survive_with_nan_and_without_pickle(store: Store) -> None:
         assert kept[key].dtype == array.dtype
 
 
+def test_words_that_a_piece_kept_as_bytes_are_read_as_what_they_said(store: Store) -> None:
+    """A run that an earlier version began goes on with the pieces that it has."""
+    before = {
+        "limits": np.frombuffer(b"Positions are left out.\nNorms, too.", np.uint8),
+        "source": np.array([0, 2], np.uint8),
+    }
+    now = {"limits": ["Positions are left out.", "Norms, too."], "source": before["source"]}
+    with store.session() as session:
+        for kept in (before, now):
+            found = artifacts.get_piece(session, artifacts.put_piece(session, kept))
+            assert found["limits"] == now["limits"]
+            np.testing.assert_array_equal(found["source"], [0, 2])
+
+
 def test_a_share_opens_until_it_is_revoked_or_expires(store: Store, request_for: Make) -> None:
     with store.session() as session:
         runs.create_or_get(session, request_for(), queue="cpu")

@@ -14,8 +14,7 @@ from headscope.analyses.cchg.compute import ContrastiveGating
 from headscope.analyses.cchg.presets import presets as contrastive
 from headscope.analyses.chg import CHG
 from headscope.analyses.composition import COMPOSITION
-from headscope.analyses.eigen import figures as eigen
-from headscope.analyses.eigen.compute import Eigen
+from headscope.analyses.eigen import EIGEN
 from headscope.analyses.evaluation import figures as evaluation
 from headscope.analyses.evaluation.compute import Evaluation
 from headscope.analyses.induction import figures as induction
@@ -58,7 +57,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "agreement": adapted(Agreement(), agreement, whole="facilitation"),
     "mediation-function-vectors": adapted(FunctionVectors(), mediation_function_vectors),
     "mediation-abstract-rules": adapted(AbstractRules(), mediation_abstract_rules),
-    "eigen": adapted(Eigen(), eigen, about_one_head=("spectra",)),
+    "eigen": EIGEN,
     "composition": COMPOSITION,
     "skip-trigrams": adapted(SkipTrigrams(), skip_trigrams, about_one_head=("trigrams", "crossed")),
     "paths": adapted(Paths(), paths),
