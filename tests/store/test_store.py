@@ -112,13 +112,15 @@ def test_words_that_a_piece_kept_as_bytes_are_read_as_what_they_said(store: Stor
     """A run that an earlier version began goes on with the pieces that it has."""
     before = {
         "limits": np.frombuffer(b"Positions are left out.\nNorms, too.", np.uint8),
+        "names": np.frombuffer(b'[[3, null, "ff"]]', np.uint8),
         "source": np.array([0, 2], np.uint8),
     }
-    now = {"limits": ["Positions are left out.", "Norms, too."], "source": before["source"]}
+    words = {"limits": ["Positions are left out.", "Norms, too."], "names": [[3, None, "ff"]]}
+    now = {**words, "source": before["source"]}
     with store.session() as session:
         for kept in (before, now):
             found = artifacts.get_piece(session, artifacts.put_piece(session, kept))
-            assert found["limits"] == now["limits"]
+            assert {name: found[name] for name in words} == words
             np.testing.assert_array_equal(found["source"], [0, 2])
 
 

@@ -36,8 +36,7 @@ from headscope.analyses.residual import figures as residual
 from headscope.analyses.residual.compute import Residual
 from headscope.analyses.sequential_ablation import figures as sequential_ablation
 from headscope.analyses.sequential_ablation.compute import SequentialAblation
-from headscope.analyses.skip_trigrams import figures as skip_trigrams
-from headscope.analyses.skip_trigrams.compute import SkipTrigrams
+from headscope.analyses.skip_trigrams import SKIP_TRIGRAMS
 from headscope.analyses.sufficiency import figures as sufficiency
 from headscope.analyses.sufficiency.compute import Sufficiency
 from headscope.analyses.sufficiency.gates import sufficient_heads
@@ -59,7 +58,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "mediation-abstract-rules": adapted(AbstractRules(), mediation_abstract_rules),
     "eigen": EIGEN,
     "composition": COMPOSITION,
-    "skip-trigrams": adapted(SkipTrigrams(), skip_trigrams, about_one_head=("trigrams", "crossed")),
+    "skip-trigrams": SKIP_TRIGRAMS,
     "paths": adapted(Paths(), paths),
     "residual": adapted(Residual(), residual),
     "meaning": adapted(Meaning(), meaning),

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, SupportsInt
 
-from headscope.analyses.base import Result
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import NotFound
 from headscope.figures.ranked import token_word
 
+TokenName = Sequence[Any]
+"""Id, text (None where its bytes are no text by themselves), bytes in hexadecimal."""
 
-def token_names(tokenizer: Tokenizer, ids: Iterable[int]) -> list[list[Any]]:
-    """``[[id, text or None, hex], ...]`` of each id once, as a result's values carry it."""
-    names = []
-    for token in sorted({int(token) for token in ids if token >= 0}):
-        try:
-            content = tokenizer.decode_bytes(token)
-        except NotFound:  # weights may have rows that no token uses
-            content = b""
-        try:
-            text: str | None = content.decode()
-        except UnicodeDecodeError:
-            text = None
-        names.append([token, text, content.hex()])
-    return names
+
+def token_names(tokenizer: Tokenizer, ids: Iterable[int]) -> list[TokenName]:
+    """Of each id once, in order, as a result's values carry it; without those below 0."""
+    return [token_name(tokenizer, token) for token in sorted({int(token) for token in ids if token >= 0})]
+
+
+def token_name(tokenizer: Tokenizer, token: int) -> TokenName:
+    """What an id stands for."""
+    try:
+        content = tokenizer.decode_bytes(token)
+    except NotFound:  # weights may have rows that no token uses
+        content = b""
+    try:
+        return [token, content.decode(), content.hex()]
+    except UnicodeDecodeError:
+        return [token, None, content.hex()]
 
 
 class Words:
     """The tokens of a result, for labels and for tables."""
 
-    def __init__(self, result: Result) -> None:
-        self._known = {int(token): (text, hexed) for token, text, hexed in result.values["tokens"]}
+    def __init__(self, tokens: Iterable[TokenName]) -> None:
+        self._known = {int(token): (text, hexed) for token, text, hexed in tokens}
 
     def label(self, token: SupportsInt) -> str:
         """With visible spaces, without markup."""

@@ -36,7 +36,7 @@ def terms(result: Result, view: View) -> Drawing:
             names.append(name)
             amounts.append(float(values[key]))
     trace = ranked.lying_bars(names, np.array(amounts), colours, "%{y}: %{x:+.3f}<extra></extra>")
-    words = Words(result)
+    words = Words(result.values["tokens"])
     what = words.label(values["token"])
     if values["against"] is not None:
         what = f"{what} against {words.label(values['against'])}"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from headscope.analyses.base import Result
-from headscope.analyses.columns import Table
+from headscope.analyses.base import Figure
 from headscope.analyses.from_weights import head_name, how
 from headscope.analyses.skip_trigrams import tables
+from headscope.analyses.skip_trigrams.result import SkipTrigramsResult
 from headscope.analyses.token_names import Words
 from headscope.figures import ranked
 from headscope.figures.theme import Drawing, titled
@@ -18,39 +16,36 @@ from headscope.figures.view import View
 SHOWN = 20
 
 
-def trigrams(result: Result, view: View) -> Drawing:
+def trigrams(result: SkipTrigramsResult, view: View) -> Drawing:
     """One head's strongest sources, each with its best present and next token."""
-    place, words = tables.place_of(result, view), Words(result)
-    arrays = result.arrays
-    names, values = [], []
-    for source in range(min(SHOWN, arrays["sources"].shape[1])):
-        a, b, c = (
-            int(arrays[name][place, source].flat[0]) for name in ("sources", "destinations", "outputs")
-        )
-        names.append(f"{words.label(a)} … {words.label(b)} → {words.label(c)}")
-        values.append(float(arrays["scores"][place, source]))
-    colours = view.colours
-    trace = ranked.lying_bars(
-        names, np.array(values), colours, "%{y}: %{x:.3g}<extra></extra>", colour=colours.scale[3]
+    place, words = tables.place_of(result, view), Words(result.tokens)
+    sources, destinations, outputs = (
+        [words.label(token) for token in ids[:SHOWN]]
+        for ids in (result.sources[place], result.destinations[place, :, 0], result.outputs[place, :, 0])
     )
-    at = arrays["heads"][place].tolist()
-    head = head_name(at)
+    names = [f"{a} … {b} → {c}" for a, b, c in zip(sources, destinations, outputs, strict=True)]
+    values, colours = result.scores[place, :SHOWN], view.colours
+    trace = ranked.lying_bars(
+        names, values, colours, "%{y}: %{x:.3g}<extra></extra>", colour=colours.scale[3]
+    )
+    at = result.heads[place].tolist()
     reading = (
         "“A … B → C”: when the present token is B, the head looks back at A and raises C. The score is how "
         "much B looks at A, times how much the head then raises C. The table has more of each. "
         f"{how(result)}"
     )
     layout = ranked.lying_axes(len(names), "score", colours)
-    title = f"Skip trigrams of head {head}"
-    return titled({"data": [trace], "layout": layout}, title, reading, head=at, looked_at=_heads(result))
+    title = f"Skip trigrams of head {head_name(at)}"
+    figure = {"data": [trace], "layout": layout}
+    return titled(figure, title, reading, head=at, looked_at=result.heads.tolist())
 
 
-def crossed(result: Result, view: View) -> Drawing:
+def crossed(result: SkipTrigramsResult, view: View) -> Drawing:
     """One head's worst crossed pairs."""
-    place, words = tables.place_of(result, view), Words(result)
-    arrays, colours = result.arrays, view.colours
+    place, words = tables.place_of(result, view), Words(result.tokens)
+    colours = view.colours
     names, values = [], []
-    for ids, scores in zip(arrays["crossed"][place], arrays["crossed_scores"][place], strict=True):
+    for ids, scores in zip(result.crossed[place], result.crossed_scores[place], strict=True):
         if ids[0] < 0:
             break
         a, b1, c1, b2, c2 = (words.label(token) for token in ids)
@@ -59,7 +54,7 @@ def crossed(result: Result, view: View) -> Drawing:
     trace = ranked.lying_bars(
         names, np.array(values), colours, "%{y}: %{x:.3g}<extra></extra>", colour=colours.harmful
     )
-    at = arrays["heads"][place].tolist()
+    at = result.heads[place].tolist()
     head = head_name(at)
     reading = (
         "Pairs that the head must raise because it raises two others: it can't tell which next token belongs "
@@ -71,15 +66,16 @@ def crossed(result: Result, view: View) -> Drawing:
     layout = ranked.lying_axes(len(names), "score of the weaker one", colours)
     layout["margin"] = {**layout["margin"], "l": 240}
     title = f"Crossed pairs of head {head}"
-    return titled({"data": [trace], "layout": layout}, title, reading, head=at, looked_at=_heads(result))
+    figure = {"data": [trace], "layout": layout}
+    return titled(figure, title, reading, head=at, looked_at=result.heads.tolist())
 
 
-def bigrams(result: Result, view: View) -> Drawing:
+def bigrams(result: SkipTrigramsResult, view: View) -> Drawing:
     """The strongest bigrams of the direct path."""
-    words, arrays, colours = Words(result), result.arrays, view.colours
-    pairs = zip(arrays["bigram_rows"][:SHOWN], arrays["bigram_columns"][:SHOWN], strict=True)
+    words, colours = Words(result.tokens), view.colours
+    pairs = zip(result.bigram_rows[:SHOWN], result.bigram_columns[:SHOWN], strict=True)
     names = [f"{words.label(row)} → {words.label(column)}" for row, column in pairs]
-    values = arrays["bigram_values"][:SHOWN]
+    values = result.bigram_values[:SHOWN]
     trace = ranked.lying_bars(
         names, values, colours, "%{y}: %{x:.2f}<extra></extra>", colour=colours.scale[3]
     )
@@ -91,16 +87,8 @@ def bigrams(result: Result, view: View) -> Drawing:
     return titled({"data": [trace], "layout": layout}, "Bigrams of the direct path", reading)
 
 
-def _heads(result: Result) -> list[list[int]]:
-    """All that the run looked at: a page asks for no other."""
-    heads: list[list[int]] = result.arrays["heads"].tolist()
-    return heads
-
-
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
-    "trigrams": trigrams,
-    "crossed": crossed,
-    "bigrams": bigrams,
-}
-
-TABLES: dict[str, Callable[[Result, View], Table]] = tables.TABLES
+FIGURES = (
+    Figure("trigrams", trigrams, tables.trigrams, about_one_head=True),
+    Figure("crossed", crossed, tables.crossed, about_one_head=True),
+    Figure("bigrams", bigrams, tables.bigrams),
+)

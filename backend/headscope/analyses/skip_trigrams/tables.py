@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, table
 from headscope.analyses.from_weights import head_name
+from headscope.analyses.skip_trigrams.result import SkipTrigramsResult
 from headscope.analyses.token_names import Words
 from headscope.errors import NotFound
 from headscope.figures.view import View
 
 
-def place_of(result: Result, view: View) -> int:
+def place_of(result: SkipTrigramsResult, view: View) -> int:
     """The head's place among those looked at; without one the head of the strongest trigram.
 
     Raises ``NotFound`` (head-not-computed) for a head that the run left out.
     """
-    heads = [tuple(head) for head in result.arrays["heads"].tolist()]
+    heads = [tuple(head) for head in result.heads.tolist()]
     if view.head is None:
-        return int(result.arrays["scores"].max(axis=1).argmax())
+        return int(result.scores.max(axis=1).argmax())
     if view.head not in heads:
         raise NotFound(
             f"This run didn't look at head {head_name(view.head)}.",
@@ -32,13 +32,12 @@ def place_of(result: Result, view: View) -> int:
     return heads.index(view.head)
 
 
-def trigrams(result: Result, view: View) -> Table:
+def trigrams(result: SkipTrigramsResult, view: View) -> Table:
     """A row for each source: its best present tokens and next tokens, the best first."""
-    place, words = place_of(result, view), Words(result)
-    arrays = result.arrays
+    place, words = place_of(result, view), Words(result.tokens)
 
-    def listed(name: str, numbers: str) -> Any:
-        rows = zip(arrays[name][place], arrays[numbers][place], strict=True)
+    def listed(ids: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
+        rows = zip(ids[place], numbers[place], strict=True)
         return np.array(
             [
                 ", ".join(f"{words.text(token)!r} {value:.3g}" for token, value in zip(*row, strict=True))
@@ -46,23 +45,33 @@ def trigrams(result: Result, view: View) -> Table:
             ]
         )
 
-    sources = arrays["sources"][place]
+    sources = result.sources[place]
     columns: list[Column] = [
-        ("head", "layer.head", "", np.repeat(head_name(arrays["heads"][place]), len(sources))),
+        ("head", "layer.head", "", np.repeat(head_name(result.heads[place]), len(sources))),
         ("source", "A, looked back at", "", np.array([words.text(token) for token in sources])),
         ("source_id", "its id", "", sources),
-        ("destinations", "B, the present token, and how much it looks", "", listed("destinations", "q")),
-        ("outputs", "C, the next token, and how much it is raised", "logits", listed("outputs", "o")),
-        ("score", "score of the best", "", arrays["scores"][place]),
+        (
+            "destinations",
+            "B, the present token, and how much it looks",
+            "",
+            listed(result.destinations, result.q),
+        ),
+        (
+            "outputs",
+            "C, the next token, and how much it is raised",
+            "logits",
+            listed(result.outputs, result.o),
+        ),
+        ("score", "score of the best", "", result.scores[place]),
     ]
     return table(columns)
 
 
-def crossed(result: Result, view: View) -> Table:
+def crossed(result: SkipTrigramsResult, view: View) -> Table:
     """A row for each pair of pairs; empty strings where the head has none."""
-    place, words = place_of(result, view), Words(result)
-    ids = result.arrays["crossed"][place]
-    scores = result.arrays["crossed_scores"][place]
+    place, words = place_of(result, view), Words(result.tokens)
+    ids = result.crossed[place]
+    scores = result.crossed_scores[place]
     known = max(1, int((ids[:, 0] >= 0).sum()))
     titles = (
         ("source", "A"), ("first_present", "B1"), ("first_next", "C1"),
@@ -76,24 +85,17 @@ def crossed(result: Result, view: View) -> Table:
         (("b1c1", "A … B1 → C1"), ("b2c2", "A … B2 → C2"), ("b1c2", "A … B1 → C2"), ("b2c1", "A … B2 → C1"))
     ):
         columns.append((name, f"score of {title}", "", scores[:known, column]))
-    margin = result.arrays["crossed_margin"][place, :known]
+    margin = result.crossed_margin[place, :known]
     columns.append(("margin", "how much the bigrams prefer the first two", "nats", margin))
     return table(columns)
 
 
-def bigrams(result: Result, view: View) -> Table:
+def bigrams(result: SkipTrigramsResult, view: View) -> Table:
     """The strongest bigrams of the direct path."""
-    words, arrays = Words(result), result.arrays
+    words = Words(result.tokens)
     columns: list[Column] = [
-        ("token", "token", "", np.array([words.text(token) for token in arrays["bigram_rows"]])),
-        ("next", "next", "", np.array([words.text(token) for token in arrays["bigram_columns"]])),
-        ("logit", "logit above the token's mean", "", arrays["bigram_values"]),
+        ("token", "token", "", np.array([words.text(token) for token in result.bigram_rows])),
+        ("next", "next", "", np.array([words.text(token) for token in result.bigram_columns])),
+        ("logit", "logit above the token's mean", "", result.bigram_values),
     ]
     return table(columns)
-
-
-TABLES: dict[str, Callable[[Result, View], Table]] = {
-    "trigrams": trigrams,
-    "crossed": crossed,
-    "bigrams": bigrams,
-}
