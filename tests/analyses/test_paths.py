@@ -9,21 +9,30 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 
 from analyses.circuit_runs import run, two_layer
 from core.circuits.conftest import load, save
 from headscope.analyses import ANALYSES, figures
-from headscope.analyses.base import Context, Result
+from headscope.analyses.base import Context, Spec
 from headscope.analyses.paths.kept import MOST_IMPORTANT, MOST_KEPT, by_importance
+from headscope.analyses.paths.result import QUANTITIES, PathsResult
+from headscope.analyses.paths.schema import PathsParams
 from headscope.core.model.head_model import HeadModel
 from headscope.errors import Invalid, Refused
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 from headscope.tasks.prompts import prompt_set
 
-PATHS: Any = ANALYSES["paths"]
+PATHS = ANALYSES["paths"]
 TEXT = "ROMEO: the rose, the ro"
+
+
+def paths(model: HeadModel, **params: Any) -> PathsResult:
+    result = run("paths", model, **params)
+    assert isinstance(result, PathsResult)
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -32,67 +41,80 @@ def model() -> HeadModel:
 
 
 @pytest.fixture(scope="module")
-def result(model: HeadModel) -> Result:
-    return run("paths", model, text=TEXT, rows=2)
+def result(model: HeadModel) -> PathsResult:
+    return paths(model, text=TEXT, rows=2)
 
 
-def test_terms_sum_to_the_models_own_logit(model: HeadModel, result: Result) -> None:
+def test_terms_sum_to_the_models_own_logit(model: HeadModel, result: PathsResult) -> None:
     logits = model.logits(torch.tensor([model.tokenizer.encode(TEXT)]))[0, -1]
-    values = result.values
-    assert values["token"] == int(logits.argmax())
-    assert values["logit"] == pytest.approx(float(logits.max()), abs=1e-4)
-    assert values["total"] == pytest.approx(float(logits.max()), abs=1e-4)
-    assert float(result.arrays["value"].sum()) == pytest.approx(values["logit"], abs=1e-3)
-    assert values["n_terms"] == len(result.arrays["value"]) == (1 + 16 + 64) * 3
-    assert values["longer"] == values["through_mlps"] == 0
+    assert result.token == int(logits.argmax())
+    assert result.logit == pytest.approx(float(logits.max()), abs=1e-4)
+    assert result.total == pytest.approx(float(logits.max()), abs=1e-4)
+    assert float(result.value.sum()) == pytest.approx(result.logit, abs=1e-3)
+    assert result.n_terms == len(result.value) == (1 + 16 + 64) * 3
+    assert result.longer == result.through_mlps == 0
 
 
-def test_on_repeated_tokens_the_induction_circuit_matters_most(result: Result) -> None:
+def test_the_headline_has_the_logit_and_a_loss_for_each_order(result: PathsResult) -> None:
+    headline = PATHS.headline(result)
+    assert set(headline) == set(QUANTITIES) - {"loss_order_3"}, "two layers have no paths of three heads"
+    assert headline["logit"] == result.logit
+    assert headline["loss_order_2"] == pytest.approx(float(result.orders[:, 2].mean()))
+    largest = max(figures.table(result, "terms")["rows"], key=lambda row: abs(row[2]))
+    assert headline["strongest_path"] == largest[0]
+
+
+def test_on_repeated_tokens_the_induction_circuit_matters_most(result: PathsResult) -> None:
     rows = figures.table(result, "virtual")["rows"]
     assert rows[0][:2] == ["0.3", "1.5"]
-    orders = result.arrays["orders"].mean(axis=0)
+    orders = result.orders.mean(axis=0)
     assert orders[2] < orders[1] - 1, "one-head paths can't do induction"
 
 
 def test_another_position_and_a_difference(model: HeadModel) -> None:
     params = {"text": TEXT, "at": 3, "token": 40, "against": 41, "rows": 1}
-    found = run("paths", model, **params)
+    found = paths(model, **params)
     logits = model.logits(torch.tensor([model.tokenizer.encode(TEXT)]))[0, 3]
-    assert found.values["total"] == pytest.approx(float(logits[40] - logits[41]), abs=1e-4)
+    assert found.total == pytest.approx(float(logits[40] - logits[41]), abs=1e-4)
     assert "against" in figures.build(found, "terms")["layout"]["meta"]["reading"]
 
 
 def test_kept_prompts_take_the_place_of_random_tokens(model: HeadModel) -> None:
     kept = prompt_set(["First Citizen: speak, speak.", "the the the", "a third one"])
-    params = PATHS.params.model_validate({"prompts": kept.id, "rows": 2})
-    inputs = {"prompts": kept}
-    keys = [piece.key for piece in PATHS.plan(params, model.info, inputs)]
-    assert keys == ["terms", "row/0", "row/1", "virtual"]
-    piece = PATHS.plan(params, model.info, inputs)[2]
-    found = PATHS.compute(piece, params, Context(model, None, inputs=inputs))
+    spec = Spec(PathsParams(prompts=kept.id, rows=2), model.info, None, {"prompts": kept})
+    plan = PATHS.plan(spec)
+    assert [piece.key for piece in plan] == ["terms", "row/0", "row/1", "virtual"]
+    found = plan[2].compute(Context(model))
     ids = torch.tensor([model.tokenizer.encode(kept.texts[1])])
     loss = torch.nn.functional.cross_entropy(model.logits(ids)[0, :-1], ids[0, 1:])
     assert float(found["orders"][-1]) == pytest.approx(float(loss), abs=1e-4)
-    assert tuple(PATHS.seeds(params)) == ()
+    assert tuple(PATHS.seeds(spec.params)) == ()
 
 
 def test_a_model_with_mlps_names_what_went_through_them(tmp_path_factory: pytest.TempPathFactory) -> None:
     model = load(save("llama", tmp_path_factory.mktemp("llama")))
-    found = run("paths", model, text="w3 w14 w15 w9", rows=1, length=6)
+    found = paths(model, text="w3 w14 w15 w9", rows=1, length=6)
     ids = torch.tensor([model.tokenizer.encode("w3 w14 w15 w9")])
-    assert found.values["total"] == pytest.approx(float(model.logits(ids)[0, -1].max()), abs=2e-3)
-    assert found.values["through_mlps"] != 0
+    assert found.total == pytest.approx(float(model.logits(ids)[0, -1].max()), abs=2e-3)
+    assert found.through_mlps != 0
     names = [row[0] for row in figures.table(found, "terms")["rows"]]
     assert "through MLPs" in names
-    assert found.arrays["heads"].shape == (1, 3, 4)
+    assert found.heads.shape == (1, 3, 4)
 
 
-def test_figures_of_one_head_show_its_paths(result: Result) -> None:
+def test_figures_of_one_head_show_its_paths(result: PathsResult) -> None:
     figure = figures.build(result, "terms", head="1.5")
     assert all("1.5" in word for word in figure["data"][0]["y"])
     assert figure["layout"]["meta"]["title"].endswith("1.5")
-    pattern = result.arrays["pair_pattern"]
+    pattern = result.pair_pattern
     np.testing.assert_allclose(pattern.sum(-1), 1, rtol=1e-4)
+
+
+def rise(result: PathsResult) -> NDArray[np.float32]:
+    """The mean rise of the loss without each virtual head."""
+    assert result.virtual is not None
+    mean: NDArray[np.float32] = result.virtual.mean(axis=0)
+    return mean
 
 
 def foremost(rise: float) -> tuple[bool, float]:
@@ -100,9 +122,9 @@ def foremost(rise: float) -> tuple[bool, float]:
     return rise <= 0, -abs(rise)
 
 
-def test_the_virtual_heads_kept_are_those_that_matter(result: Result) -> None:
-    mean = result.arrays["virtual"].mean(axis=0)
-    pairs = [tuple(pair) for pair in result.arrays["pairs"].tolist()]
+def test_the_virtual_heads_kept_are_those_that_matter(result: PathsResult) -> None:
+    mean = rise(result)
+    pairs = [tuple(pair) for pair in result.pairs.tolist()]
     rises = [float(mean[pair]) for pair in pairs]
     assert rises == sorted(rises, key=foremost)
     every = np.sort(np.abs(mean[np.isfinite(mean)]))[::-1]
@@ -122,8 +144,8 @@ def test_one_layer_has_no_virtual_heads(tmp_path: Path) -> None:
     weights = load_file(bundled / "model.safetensors")
     first = {name: tensor for name, tensor in weights.items() if not name.startswith("layers.1.")}
     save_file(first, tmp_path / "model.safetensors")
-    found = run("paths", load(tmp_path), text=TEXT, rows=1)
-    assert found.values["n_terms"] == (1 + 8) * 3
+    found = paths(load(tmp_path), text=TEXT, rows=1)
+    assert found.n_terms == (1 + 8) * 3
     meta = figures.build(found, "virtual")["layout"]["meta"]
     assert meta["reading"].startswith("This model has no virtual heads")
     for name in ("virtual-pattern", "virtual-spectrum"):
@@ -132,7 +154,7 @@ def test_one_layer_has_no_virtual_heads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["virtual-pattern", "virtual-spectrum"])
-def test_a_head_in_hand_shows_its_most_important_pair(result: Result, name: str) -> None:
+def test_a_selected_head_shows_its_most_important_pair(result: PathsResult, name: str) -> None:
     whole = figures.build(result, name)["layout"]["meta"]
     assert "0.3 → 1.5" in whole["title"]
     meta = figures.build(result, name, head="1.5")["layout"]["meta"]
@@ -142,7 +164,7 @@ def test_a_head_in_hand_shows_its_most_important_pair(result: Result, name: str)
         in meta["reading"]
     )
     kept = {(a, b) for a, b, _, word in figures.table(result, "virtual")["rows"] if word == "yes"}
-    assert len(kept) == len(result.arrays["pairs"])
+    assert len(kept) == len(result.pairs)
     for later in range(8):
         head = f"1.{later}"
         title = figures.build(result, name, head=head)["layout"]["meta"]["title"]
@@ -152,9 +174,9 @@ def test_a_head_in_hand_shows_its_most_important_pair(result: Result, name: str)
         assert (first[0], head) in kept
 
 
-def test_a_head_whose_kept_pairs_all_harm_shows_the_worst(result: Result) -> None:
-    mean = result.arrays["virtual"].mean(axis=0)
-    pairs = [pair for pair in result.arrays["pairs"].tolist() if pair[:2] == [0, 7]]
+def test_a_head_whose_kept_pairs_all_harm_shows_the_worst(result: PathsResult) -> None:
+    mean = rise(result)
+    pairs = [pair for pair in result.pairs.tolist() if pair[:2] == [0, 7]]
     assert pairs
     assert all(mean[tuple(pair)] < 0 for pair in pairs)
     worst = min(pairs, key=lambda pair: float(mean[tuple(pair)]))
@@ -163,30 +185,29 @@ def test_a_head_whose_kept_pairs_all_harm_shows_the_worst(result: Result) -> Non
     assert f"without it the loss falls by {-mean[tuple(worst)]:.3f} nats" in meta["reading"]
 
 
-def test_a_kept_pattern_and_spectrum_are_the_pairs_own(model: HeadModel, result: Result) -> None:
-    place = [tuple(pair) for pair in result.arrays["pairs"].tolist()].index((0, 3, 1, 5))
+def test_a_kept_pattern_and_spectrum_are_the_pairs_own(model: HeadModel, result: PathsResult) -> None:
+    place = [tuple(pair) for pair in result.pairs.tolist()].index((0, 3, 1, 5))
     seen: dict[int, torch.Tensor] = {}
     with model.reading(lambda layer, pattern, _: seen.update({layer: pattern[0].double()})):
         model.logits(torch.tensor([model.tokenizer.encode(TEXT)]))
     expected = (seen[1][5] @ seen[0][3]).numpy()
-    np.testing.assert_allclose(result.arrays["pair_pattern"][place], expected, atol=1e-5)
+    np.testing.assert_allclose(result.pair_pattern[place], expected, atol=1e-5)
 
 
 def test_where_importance_isnt_measured_pairs_are_kept_by_value(
     model: HeadModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headscope.core.circuits.importance.MOST_PAIRS", 63)
-    found = run("paths", model, text=TEXT, rows=1)
-    arrays = found.arrays
+    found = paths(model, text=TEXT, rows=1)
     totals = {
-        (one, two): float(arrays["value"][(arrays["first"] == one) & (arrays["second"] == two)].sum())
+        (one, two): float(found.value[(found.first == one) & (found.second == two)].sum())
         for one in range(8)
         for two in range(8, 16)
     }
     ranked = sorted(totals, key=lambda pair: -abs(totals[pair]))[:MOST_IMPORTANT]
-    assert arrays["pairs"].tolist() == [[0, one, 1, two - 8] for one, two in ranked]
-    assert found.values["pairs_by"] == "value"
-    assert "virtual" not in arrays
+    assert found.pairs.tolist() == [[0, one, 1, two - 8] for one, two in ranked]
+    assert found.pairs_by == "value"
+    assert found.virtual is None
     reading = figures.build(found, "virtual-pattern")["layout"]["meta"]["reading"]
     assert "adds most to the logit on this prompt" in reading
     left_out = next(head for head in range(8) if head not in [one for one, _ in ranked])
@@ -220,9 +241,9 @@ def test_more_later_heads_than_places_keep_the_most_important() -> None:
 def test_bad_requests_are_refused_before_anything_runs(
     model: HeadModel, params: dict[str, Any], code: str
 ) -> None:
-    parsed = PATHS.params.model_validate(params)
+    spec = Spec(PathsParams(**params), model.info)
     with pytest.raises(Invalid) as refused:
-        PATHS.estimate(parsed, model.info, None, tokenizer=model.tokenizer)
+        PATHS.estimate(spec, tokenizer=model.tokenizer)
     assert refused.value.code == code
 
 
@@ -231,4 +252,4 @@ def test_patterns_that_dont_fit_are_refused_with_numbers(
 ) -> None:
     monkeypatch.setattr("headscope.analyses.paths.compute.MOST_PATTERN_BYTES", 1000)
     with pytest.raises(Refused, match="GiB"):
-        PATHS.estimate(PATHS.params(), model.info, None, tokenizer=model.tokenizer)
+        PATHS.estimate(Spec(PathsParams(), model.info), tokenizer=model.tokenizer)

@@ -113,9 +113,14 @@ def test_words_that_a_piece_kept_as_bytes_are_read_as_what_they_said(store: Stor
     before = {
         "limits": np.frombuffer(b"Positions are left out.\nNorms, too.", np.uint8),
         "names": np.frombuffer(b'[[3, null, "ff"]]', np.uint8),
+        "words": np.frombuffer(b'{"prompt": [[1, "a", "61"]]}', np.uint8),
         "source": np.array([0, 2], np.uint8),
     }
-    words = {"limits": ["Positions are left out.", "Norms, too."], "names": [[3, None, "ff"]]}
+    words = {
+        "limits": ["Positions are left out.", "Norms, too."],
+        "names": [[3, None, "ff"]],
+        "words": {"prompt": [[1, "a", "61"]]},
+    }
     now = {**words, "source": before["source"]}
     with store.session() as session:
         for kept in (before, now):

@@ -26,8 +26,7 @@ from headscope.analyses.mediation_abstract_rules import figures as mediation_abs
 from headscope.analyses.mediation_abstract_rules.compute import AbstractRules
 from headscope.analyses.mediation_function_vectors import figures as mediation_function_vectors
 from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
-from headscope.analyses.paths import figures as paths
-from headscope.analyses.paths.compute import Paths
+from headscope.analyses.paths import PATHS
 from headscope.analyses.probe import figures as probe
 from headscope.analyses.probe.compute import Probe
 from headscope.analyses.relatives import figures as relatives
@@ -59,7 +58,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "eigen": EIGEN,
     "composition": COMPOSITION,
     "skip-trigrams": SKIP_TRIGRAMS,
-    "paths": adapted(Paths(), paths),
+    "paths": PATHS,
     "residual": adapted(Residual(), residual),
     "meaning": adapted(Meaning(), meaning),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,22 @@ class FromWeights:
         return ()
 
 
-def weights_of(model: HeadModel, params: WeightParams) -> Weights:
+@runtime_checkable
+class ReadsWeights(Protocol):
+    """Parameters that say which weights are read."""
+
+    @property
+    def weight_processing(self) -> Literal["folded", "raw"]:
+        """How norm weights are treated."""
+        ...
+
+    @property
+    def dtype(self) -> str:
+        """The name of a torch dtype."""
+        ...
+
+
+def weights_of(model: HeadModel, params: ReadsWeights) -> Weights:
     """The weights that the parameters ask for."""
     import torch
 
@@ -64,7 +79,7 @@ def weights_of(model: HeadModel, params: WeightParams) -> Weights:
     return read_weights(model, params.weight_processing, getattr(torch, params.dtype))
 
 
-def processed(spec: Spec[WeightParams]) -> ModelInfo:
+def processed(spec: Spec[Any]) -> ModelInfo:
     """The model as results name it: with its weight processing, so that none are mixed."""
     return replace(spec.model, weight_processing=spec.params.weight_processing)
 

@@ -27,7 +27,7 @@ Kept = Mapping[str, Any]
 
 _WORDS = "values as JSON"
 _LINES: frozenset[str] = frozenset({"limits"})
-_JSON: frozenset[str] = frozenset({"names"})
+_JSON: frozenset[str] = frozenset({"names", "words"})
 
 
 def put(session: Session, kind: str, content: bytes) -> str:

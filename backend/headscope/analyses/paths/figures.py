@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.base import Figure
 from headscope.analyses.columns import spread
 from headscope.analyses.from_weights import head_name, joined
 from headscope.analyses.paths import tables
-from headscope.analyses.paths.compute import path_name
+from headscope.analyses.paths.result import PathsResult, pair_name
 from headscope.analyses.token_names import Words
 from headscope.core.arrays import encode
 from headscope.figures import bars, head_grid, plane, ranked
@@ -21,40 +20,37 @@ from headscope.figures.view import View
 SHOWN = 24
 
 
-def terms(result: Result, view: View) -> Drawing:
-    """The paths that add most to the logit and take most from it; with a head in hand only its own."""
-    arrays, values, colours = result.arrays, result.values, view.colours
-    chosen = np.arange(len(arrays["value"]))
+def terms(result: PathsResult, view: View) -> Drawing:
+    """The paths that add most to the logit and take most from it; of a selected head only its own."""
+    chosen = np.arange(len(result.value))
     if view.head is not None:
         number = view.head[0] * result.model.n_heads + view.head[1]
-        chosen = chosen[(arrays["first"] == number) | (arrays["second"] == number)]
+        chosen = chosen[(result.first == number) | (result.second == number)]
     chosen = chosen[:SHOWN]
-    names = [path_name(result, int(term)) for term in chosen]
-    amounts = [float(arrays["value"][term]) for term in chosen]
-    for name, key in (("longer paths", "longer"), ("through MLPs", "through_mlps")):
-        if values[key] and view.head is None:
+    names = [result.path_name(int(term)) for term in chosen]
+    amounts = [float(result.value[term]) for term in chosen]
+    for name, value in (("longer paths", result.longer), ("through MLPs", result.through_mlps)):
+        if value and view.head is None:
             names.append(name)
-            amounts.append(float(values[key]))
+            amounts.append(float(value))
+    colours, words = view.colours, Words(result.tokens)
     trace = ranked.lying_bars(names, np.array(amounts), colours, "%{y}: %{x:+.3f}<extra></extra>")
-    words = Words(result.values["tokens"])
-    what = words.label(values["token"])
-    if values["against"] is not None:
-        what = f"{what} against {words.label(values['against'])}"
+    what = words.label(result.token)
+    if result.against is not None:
+        what = f"{what} against {words.label(result.against)}"
     reading = (
-        f"The logit of {what} after position {values['at']} is {values['logit']:.3f}. All terms, the "
-        "small ones "
-        f"too, add up to {values['total']:.3f}: patterns and norm scales are held as they were on this "
-        "prompt. "
-        "A path starts at a token, a position or a bias and goes through the heads named."
+        f"The logit of {what} after position {result.at} is {result.logit:.3f}. All terms, the small ones "
+        f"too, add up to {result.total:.3f}: patterns and norm scales are frozen as they were on this "
+        "prompt. A path starts at a token, a position or a bias and goes through the heads named."
     )
     layout = ranked.lying_axes(len(names), "adds to the logit", colours)
     of = f" of head {head_name(view.head)}" if view.head else ""
     return titled({"data": [trace], "layout": layout}, f"The strongest paths{of}", reading)
 
 
-def orders(result: Result, view: View) -> Drawing:
+def orders(result: PathsResult, view: View) -> Drawing:
     """Loss when heads read only paths of up to so many heads."""
-    loss, colours = result.arrays["orders"], view.colours
+    loss, colours = result.orders, view.colours
     names = [f"up to {order}" for order in range(loss.shape[1])]
     hover = "%{x} heads: %{y:.3f} nats<extra></extra>"
     error = spread(loss) if len(loss) > 1 else None
@@ -68,41 +64,39 @@ def orders(result: Result, view: View) -> Drawing:
         "margin": {"l": 52, "r": 16, "t": 14, "b": 56},
     }
     reading = (
-        "With all patterns held, the loss if only paths of up to so many heads counted. The last bar is the "
-        "model's own loss. Where it hardly falls from one to two, virtual heads matter little."
+        "With all patterns frozen, the loss if only paths of up to so many heads counted. The last bar is "
+        "the model's own loss. Where it hardly falls from one to two, virtual heads matter little."
     )
-    if result.values["through_mlps"]:
-        reading += " What went through MLPs is left as it was in all of them."
+    if result.through_mlps:
+        reading += " What went through MLPs stays as it was in all of them."
     return titled({"data": [trace], "layout": layout}, "How long do paths have to be?", reading)
 
 
-def heads(result: Result, view: View) -> Drawing:
+def heads(result: PathsResult, view: View) -> Drawing:
     """Each head's marginal effect by its one-head paths."""
-    mean = result.arrays["heads"].mean(axis=0)
+    mean = result.heads.mean(axis=0)
     most = float(np.nanmax(np.abs(mean))) or 1.0
     group = result.model.n_heads // result.model.n_kv_heads
     figure = head_grid.signed(mean, view.colours, name="marginal", most=most, group=group)
     reading = (
-        "By how much the loss rises, in nats a token, when a head's own paths are left out and "
-        "everything else is "
-        "held: blue heads help, red ones harm. Their part in virtual heads is in the next figure."
+        "How much the loss rises, in nats a token, when a head's own paths are removed and everything else "
+        "is frozen: blue heads help, red ones harm. Their part in virtual heads is in the next figure."
     )
     return titled(figure, "How much does each head do by itself?", reading)
 
 
-def virtual(result: Result, view: View) -> Drawing:
+def virtual(result: PathsResult, view: View) -> Drawing:
     """The virtual heads that matter most."""
     pairs = tables.virtual_pairs(result)
     if view.head is not None:
         pairs = [pair for pair in pairs if view.head in (pair[0][:2], pair[0][2:])]
     pairs = [(pair, rise) for pair, rise in pairs if rise == rise][:SHOWN]
-    names = [f"{head_name(pair[:2])} → {head_name(pair[2:])}" for pair, _ in pairs]
+    names = [pair_name(pair) for pair, _ in pairs]
     values = np.array([rise for _, rise in pairs], np.float32)
     trace = ranked.lying_bars(names, values, view.colours, "%{y}: %{x:+.4f} nats<extra></extra>")
     reading = (
-        "A virtual head is two heads, one reading what the other wrote. The rise of the loss, in nats a "
-        "token, "
-        "when just that pair's paths are left out."
+        "A virtual head is two heads, one reading what the other wrote. Bars are the rise of the loss, in "
+        "nats a token, when just that pair's paths are removed."
         if names
         else tables.why_none(result, view)
     )
@@ -110,12 +104,12 @@ def virtual(result: Result, view: View) -> Drawing:
     return titled({"data": [trace], "layout": layout}, "Which virtual heads matter?", reading)
 
 
-def virtual_pattern(result: Result, view: View) -> Drawing:
+def virtual_pattern(result: PathsResult, view: View) -> Drawing:
     """Where one virtual head looks: A2 A1."""
     place = tables.virtual_place(result, view)
-    rows, name = result.arrays["pair_pattern"][place], _pair_name(result, place)
+    rows, name = result.pair_pattern[place], result.pair_name(place)
     seen = np.where(np.tri(len(rows), dtype=bool), rows, np.nan)
-    words = [ranked.token_word(text, hexed) for _, text, hexed in result.values["prompt"]]
+    words = [ranked.token_word(text, hexed) for _, text, hexed in result.prompt]
     labels = [f"{number} {word}" for number, word in enumerate(words)]
     axis = {"type": "category", "showgrid": False, "constrain": "domain", "nticks": 24}
     trace = {
@@ -135,18 +129,17 @@ def virtual_pattern(result: Result, view: View) -> Drawing:
         "margin": {"l": 100, "r": 56, "t": 12, "b": 90},
     }
     reading = (
-        f"The product of the two patterns of {name}: how much each token sees of each earlier one "
-        "through the place "
-        "that the second head looks at. Its matrix is the product of the two OV matrices. "
+        f"The product of the two patterns of {name}: how much each token sees of each earlier one through "
+        "the place that the second head looks at. Its matrix is the product of the two OV matrices. "
         f"{_why(result, view)}"
     )
     return titled({"data": [trace], "layout": layout}, f"Where virtual head {name} looks", reading)
 
 
-def virtual_spectrum(result: Result, view: View) -> Drawing:
+def virtual_spectrum(result: PathsResult, view: View) -> Drawing:
     """Eigenvalues of one virtual head's OV product."""
     place, colours = tables.virtual_place(result, view), view.colours
-    values, name = joined(result.arrays["pair_spectrum"][place]), _pair_name(result, place)
+    values, name = joined(result.pair_spectrum[place]), result.pair_name(place)
     largest = float(np.abs(values).max())
     score = float(values.sum().real / max(np.abs(values).sum(), 1e-30))
     words = f"OV of {name} ({score:+.2f})".replace("-", "−")
@@ -160,30 +153,24 @@ def virtual_spectrum(result: Result, view: View) -> Drawing:
     }
     trace = plane.eigenvalue_dots(values, largest, colours.needed, words, "circle")
     reading = (
-        "Every dot is an eigenvalue of both OV matrices in a row. Right: the pair copies the token it "
-        "sees; left: it "
-        "lowers it. The outer ring is the largest, each ring inwards a tenth of it. "
+        "Every dot is an eigenvalue of the two OV matrices' product. Right: the pair copies the token it "
+        "sees; left: it lowers it. The outer ring is the largest, each ring inwards a tenth of it. "
         f"{_why(result, view)}"
     )
     return titled({"data": [trace], "layout": layout}, f"Eigenvalues of virtual head {name}", reading)
 
 
-def _pair_name(result: Result, place: int) -> str:
-    pair = result.arrays["pairs"][place]
-    return f"{head_name(pair[:2])} → {head_name(pair[2:])}"
-
-
-def _why(result: Result, view: View) -> str:
+def _why(result: PathsResult, view: View) -> str:
     """Why this pair is shown, and by which measure: a sentence."""
-    number = len(result.arrays["pairs"])
+    number = len(result.pairs)
     kept = f"Of the {number} pairs kept"
     if view.head is not None and tables.places_of(result, view):
         kept = f"Of those pairs of head {head_name(view.head)} that are kept"
     elif view.head is not None:
         kept = f"Head {head_name(view.head)} is half of none of the {number} pairs kept; of them all"
-    if result.values.get("pairs_by") == "importance":
-        pair = tuple(result.arrays["pairs"][tables.virtual_place(result, view)])
-        rise = float(result.arrays["virtual"].mean(axis=0)[pair])
+    if result.pairs_by == "importance" and result.virtual is not None:
+        pair = tuple(result.pairs[tables.virtual_place(result, view)])
+        rise = float(result.virtual.mean(axis=0)[pair])
         if rise > 0:
             return f"{kept}, this one helps most: without it the loss rises by {rise:.3f} nats a token."
         harm = f"without it the loss falls by {-rise:.3f} nats a token"
@@ -191,13 +178,11 @@ def _why(result: Result, view: View) -> str:
     return f"{kept}, this one adds most to the logit on this prompt or takes most from it."
 
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
-    "terms": terms,
-    "orders": orders,
-    "heads": heads,
-    "virtual": virtual,
-    "virtual-pattern": virtual_pattern,
-    "virtual-spectrum": virtual_spectrum,
-}
-
-TABLES = tables.TABLES
+FIGURES = (
+    Figure("terms", terms, tables.terms),
+    Figure("orders", orders, tables.orders),
+    Figure("heads", heads, tables.heads),
+    Figure("virtual", virtual, tables.virtual),
+    Figure("virtual-pattern", virtual_pattern, tables.pattern),
+    Figure("virtual-spectrum", virtual_spectrum, tables.spectrum),
+)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from headscope.analyses.base import Arrays
-from headscope.analyses.from_weights import limits_array, split
-from headscope.analyses.legacy import Context
+from headscope.analyses.base import Context, Kept, Spec
+from headscope.analyses.from_weights import split, weights_of
 from headscope.analyses.paths import kept
-from headscope.analyses.paths.prompt import looked_at, token_ids, token_text
+from headscope.analyses.paths.prompt import looked_at, token_ids
 from headscope.analyses.paths.schema import PathsParams
-from headscope.analyses.token_names import token_names
-from headscope.core.model.head_model import HeadModel
+from headscope.analyses.token_names import token_name, token_names
 from headscope.core.patterns.random_repeats import repeated_tokens
 from headscope.errors import Invalid
 from headscope.tasks.prompts import PromptSet
@@ -22,8 +19,13 @@ from headscope.tasks.prompts import PromptSet
 KEPT_TERMS = 4000
 """The largest terms of a model with more; what the others add up to is one number."""
 
+NUMBERS = (
+    "at", "token", "against", "total", "logit", "longer", "through_mlps", "other_terms", "n_terms",
+)  # fmt: skip
+"""What ``terms`` answers as one array of ``numbers``."""
 
-def terms(params: PathsParams, context: Context) -> Arrays:
+
+def terms(params: PathsParams, context: Context) -> Kept:
     """The paths of the prompt's logit, the largest first, and the virtual heads that add most to it."""
     import torch
 
@@ -33,7 +35,7 @@ def terms(params: PathsParams, context: Context) -> Arrays:
     model = context.model
     ids = token_ids(model.tokenizer, params.text, model.info)
     at, token, against = looked_at(params, model.info, len(ids))
-    weights = _weights(model, params)
+    weights = weights_of(model, params)
     frozen = freeze(weights, ids)
     logits = frozen.final[at] * frozen.final_scale[at] @ weights.W_U + weights.b_U
     token = int(logits[: weights.n_tokens].argmax()) if token < 0 else token
@@ -43,9 +45,6 @@ def terms(params: PathsParams, context: Context) -> Arrays:
     largest = value.abs().argsort(descending=True, stable=True)[:KEPT_TERMS]
     paths = zip(found.first.tolist(), found.second.tolist(), value.tolist(), strict=True)
     wanted = logits[token] - (logits[against] if against >= 0 else 0)
-    vocabulary = token_names(model.tokenizer, [token, *([against] if against >= 0 else []), *ids])
-    prompt = [[token_id, *token_text(model.tokenizer, token_id)] for token_id in ids]
-    words = json.dumps({"vocabulary": vocabulary, "prompt": prompt})
     numbers = [
         at, token, against, float(found.total[0]), float(wanted), float(found.longer[0]), float(found.mlp[0]),
         float(value.sum() - value[largest].sum()), len(value),
@@ -57,19 +56,22 @@ def terms(params: PathsParams, context: Context) -> Arrays:
         "value": value[largest].cpu().numpy().astype(np.float32),
         "by_value": kept.by_value(paths, model.info.n_heads),
         "numbers": np.array(numbers, np.float64),
-        "limits": limits_array(weights.limits),
-        "words": limits_array([words]),
+        "limits": weights.limits,
+        "words": {
+            "vocabulary": token_names(model.tokenizer, [token, against, *ids]),
+            "prompt": [token_name(model.tokenizer, token_id) for token_id in ids],
+        },
     }
 
 
-def importance(row: int, params: PathsParams, context: Context) -> Arrays:
+def importance(spec: Spec[PathsParams], row: int, context: Context) -> Kept:
     """One sequence's losses by order and marginal effects. Raises ``Invalid`` (too-short) for one token."""
     from headscope.core.circuits import importance as measure
     from headscope.core.circuits.frozen import freeze
 
-    model = context.model
-    prompts = context.inputs.get("prompts")
-    if isinstance(prompts, PromptSet):
+    model, params = context.model, spec.params
+    prompts = spec.input("prompts", PromptSet)
+    if prompts is not None:
         ids = token_ids(model.tokenizer, prompts.texts[row], model.info)
     else:
         length = min(params.length, (model.info.n_ctx - int(model.info.bos)) // 2)
@@ -80,7 +82,7 @@ def importance(row: int, params: PathsParams, context: Context) -> Arrays:
             "Use longer prompts.",
             code="too-short",
         )
-    weights = _weights(model, params)
+    weights = weights_of(model, params)
     found = measure.importance(weights, freeze(weights, ids), context.checkpoint)
     return {
         "orders": found.orders.numpy(),
@@ -89,21 +91,20 @@ def importance(row: int, params: PathsParams, context: Context) -> Arrays:
     }
 
 
-def virtual_heads(params: PathsParams, context: Context) -> Arrays:
+def virtual_heads(params: PathsParams, rows: Sequence[str], context: Context) -> Kept:
     """Pattern on the prompt and spectrum of the virtual heads kept: the most important by the sequences'
-    mean, or by value on the prompt where none was left out. ``measured`` says whether it was the former.
+    mean, or by value on the prompt where none was removed. ``measured`` says whether it was the former.
     """
     from headscope.core.circuits.eigen import eigenvalues
     from headscope.core.circuits.frozen import freeze
     from headscope.core.circuits.paths import virtual_pattern, virtual_spectrum_matrix
 
     model = context.model
-    rows = [context.pieces[key]["virtual"] for key in context.pieces if key.startswith("row/")]
-    marginal = np.mean(rows, axis=0)
+    marginal = np.mean([context.pieces[key]["virtual"] for key in rows], axis=0)
     measured = bool(np.isfinite(marginal).any())
     chosen = kept.by_importance(marginal) if measured else context.pieces["terms"]["by_value"]
     ids = token_ids(model.tokenizer, params.text, model.info)
-    weights = _weights(model, params)
+    weights = weights_of(model, params)
     frozen = freeze(weights, ids)
     patterns, spectra = [], []
     for layer, head, later, of in chosen.tolist():
@@ -118,11 +119,3 @@ def virtual_heads(params: PathsParams, context: Context) -> Arrays:
         "pair_spectrum": np.array(spectra, np.float32).reshape(-1, width, 2),
         "measured": np.array([measured]),
     }
-
-
-def _weights(model: HeadModel, params: PathsParams) -> Any:
-    import torch
-
-    from headscope.core.circuits.weights import read_weights
-
-    return read_weights(model, "folded", getattr(torch, params.dtype))

@@ -39,12 +39,3 @@ def looked_at(params: PathsParams, model: ModelInfo, tokens: int) -> tuple[int, 
             )
     token, against = params.token, params.against
     return at, -1 if token is None else token, -1 if against is None else against
-
-
-def token_text(tokenizer: Tokenizer, token: int) -> tuple[str | None, str]:
-    """A token's text (None where its bytes are no text by themselves) and its bytes in hex."""
-    content = tokenizer.decode_bytes(token)
-    try:
-        return content.decode(), content.hex()
-    except UnicodeDecodeError:
-        return None, content.hex()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
+from headscope.analyses.references import PromptsRef
 
 SAMPLE = "The keeper kept the key in mind. The keeper kept the"
 
@@ -40,7 +41,7 @@ class PathsParams(Params):
         title="Against",
         description="The id of another token: the difference of the two logits is expanded.",
     )
-    prompts: str | None = Field(
+    prompts: Annotated[str | None, PromptsRef()] = Field(
         default=None,
         max_length=64,
         title="Prompts",

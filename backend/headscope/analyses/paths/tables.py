@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, flat, places, quietly, spread, table
 from headscope.analyses.from_weights import head_name, joined
-from headscope.analyses.paths.compute import path_name
+from headscope.analyses.paths.result import PathsResult
 from headscope.errors import Invalid
 from headscope.figures.view import View
 
 
-def terms(result: Result, view: View) -> Table:
+def terms(result: PathsResult, view: View) -> Table:
     """A row for each kept term, the largest first, then what is left."""
-    arrays, values = result.arrays, result.values
-    names = [path_name(result, term) for term in range(len(arrays["value"]))]
-    orders = (arrays["first"] >= 0).astype(int) + (arrays["second"] >= 0)
+    names = [result.path_name(term) for term in range(len(result.value))]
+    orders = (result.first >= 0).astype(int) + (result.second >= 0)
     rest = [
-        ("all other paths of up to two heads", values["other_terms"]),
-        ("paths of three heads and more", values["longer"]),
-        ("through MLPs", values["through_mlps"]),
+        ("all other paths of up to two heads", result.other_terms),
+        ("paths of three heads and more", result.longer),
+        ("through MLPs", result.through_mlps),
     ]
     rest = [(name, value) for name, value in rest if value]
     columns: list[Column] = [
         ("path", "path", "", np.array([*names, *(name for name, _ in rest)])),
         ("order", "heads on the way", "", np.array([*orders, *(-1 for _ in rest)])),
-        ("value", "adds to the logit", "logits", np.array([*arrays["value"], *(v for _, v in rest)])),
+        ("value", "adds to the logit", "logits", np.array([*result.value, *(v for _, v in rest)])),
     ]
     return table(columns)
 
 
-def orders(result: Result, view: View) -> Table:
+def orders(result: PathsResult, view: View) -> Table:
     """A row for each order: the loss of paths of up to so many heads."""
-    loss = result.arrays["orders"]
+    loss = result.orders
     columns: list[Column] = [
         ("order", "heads on the way, at most", "", np.arange(loss.shape[1])),
         ("loss", "loss, mean over sequences", "nats", loss.mean(axis=0)),
@@ -46,15 +42,15 @@ def orders(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def heads(result: Result, view: View) -> Table:
+def heads(result: PathsResult, view: View) -> Table:
     """A row for each head: its marginal effect alone, and as either half of virtual heads."""
-    marginal = result.arrays["heads"]
+    marginal = result.heads
     columns = places(result.model) + [
         ("marginal", "loss without its one-head paths, rise", "nats", flat(marginal.mean(axis=0))),
         ("sd", "sd over sequences", "nats", flat(spread(marginal))),
     ]
-    if "virtual" in result.arrays:
-        mean = quietly(np.nanmean, result.arrays["virtual"], axis=0)
+    if result.virtual is not None:
+        mean = quietly(np.nanmean, result.virtual, axis=0)
         as_first = quietly(np.nanmax, mean, axis=(2, 3))
         as_second = quietly(np.nanmax, mean, axis=(0, 1))
         columns += [
@@ -64,10 +60,10 @@ def heads(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def virtual(result: Result, view: View) -> Table:
-    """A row for each virtual head that was left out, the most important first; else those of the prompt."""
+def virtual(result: PathsResult, view: View) -> Table:
+    """A row for each virtual head that was removed, the most important first; else those of the prompt."""
     pairs = virtual_pairs(result)
-    kept = {tuple(pair) for pair in result.arrays["pairs"].tolist()}
+    kept = {tuple(pair) for pair in result.pairs.tolist()}
     shown = ["yes" if pair in kept else "no" for pair, _ in pairs]
     columns: list[Column] = [
         ("earlier", "earlier head", "", np.array([head_name(pair[:2]) for pair, _ in pairs])),
@@ -78,14 +74,12 @@ def virtual(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def spectrum(result: Result, view: View) -> Table:
+def spectrum(result: PathsResult, view: View) -> Table:
     """The eigenvalues of one virtual head."""
     place = virtual_place(result, view)
-    pair = result.arrays["pairs"][place]
-    values = joined(result.arrays["pair_spectrum"][place])
-    name = f"{head_name(pair[:2])} → {head_name(pair[2:])}"
+    values = joined(result.pair_spectrum[place])
     columns: list[Column] = [
-        ("virtual_head", "virtual head", "", np.repeat(name, len(values))),
+        ("virtual_head", "virtual head", "", np.repeat(result.pair_name(place), len(values))),
         ("rank", "rank by modulus", "", np.arange(len(values))),
         ("real", "real part", "", values.real),
         ("imag", "imaginary part", "", values.imag),
@@ -93,10 +87,10 @@ def spectrum(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def pattern(result: Result, view: View) -> Table:
+def pattern(result: PathsResult, view: View) -> Table:
     """One virtual head's pattern: a row for each query and its strongest keys."""
     place = virtual_place(result, view)
-    rows = result.arrays["pair_pattern"][place]
+    rows = result.pair_pattern[place]
     query = np.repeat(np.arange(len(rows)), len(rows))
     key = np.tile(np.arange(len(rows)), len(rows))
     seen = key <= query
@@ -108,31 +102,31 @@ def pattern(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def virtual_pairs(result: Result) -> list[tuple[tuple[int, ...], float]]:
+def virtual_pairs(result: PathsResult) -> list[tuple[tuple[int, ...], float]]:
     """Virtual heads and the mean rise without them, the most important first; NaN where not measured."""
-    if "virtual" not in result.arrays:
-        return [(tuple(pair), float("nan")) for pair in result.arrays["pairs"].tolist()]
-    mean: Float[np.ndarray, "layer head layer head"] = quietly(np.nanmean, result.arrays["virtual"], axis=0)
+    if result.virtual is None:
+        return [(tuple(pair), float("nan")) for pair in result.pairs.tolist()]
+    mean: Float[np.ndarray, "layer head layer head"] = quietly(np.nanmean, result.virtual, axis=0)
     known = np.argwhere(np.isfinite(mean))
     ranked: NDArray[np.int64] = known[np.argsort(-mean[tuple(known.T)], kind="stable")]
     return [(tuple(pair), float(mean[tuple(pair)])) for pair in ranked.tolist()]
 
 
-def why_none(result: Result, view: View) -> str:
+def why_none(result: PathsResult, view: View) -> str:
     """Why there is nothing to draw of virtual heads: a sentence."""
-    if not len(result.arrays["pairs"]):
+    if not len(result.pairs):
         return "This model has no virtual heads: none of its heads can read another's output."
-    if "virtual" not in result.arrays:
-        return "This model has too many virtual heads to leave out one at a time: that wasn't measured."
+    if result.virtual is None:
+        return "This model has too many virtual heads to remove each in turn: that wasn't measured."
     return f"Head {head_name(view.head or (0, 0))} is half of no virtual head."
 
 
-def virtual_place(result: Result, view: View) -> int:
-    """Of the virtual heads kept, the first that the head in hand is half of; the first of all without one.
+def virtual_place(result: PathsResult, view: View) -> int:
+    """Of the virtual heads kept, the first that the selected head is half of; the first of all without one.
 
     Raises ``Invalid`` (no-virtual-heads) for a model whose heads stand in one layer.
     """
-    if not len(result.arrays["pairs"]):
+    if not len(result.pairs):
         raise Invalid(
             "This model has no virtual heads: none of its heads can read another's output.",
             "Look at a model with attention in two layers or more.",
@@ -141,21 +135,11 @@ def virtual_place(result: Result, view: View) -> int:
     return next(iter(places_of(result, view)), 0)
 
 
-def places_of(result: Result, view: View) -> list[int]:
-    """The virtual heads kept that the head in hand is half of; all of them without one. They are in order."""
-    pairs = result.arrays["pairs"].tolist()
+def places_of(result: PathsResult, view: View) -> list[int]:
+    """The virtual heads kept that the selected head is half of, in order; all of them without one."""
+    pairs = result.pairs.tolist()
     return [
         place
         for place, pair in enumerate(pairs)
         if view.head is None or view.head in (tuple(pair[:2]), tuple(pair[2:]))
     ]
-
-
-TABLES: dict[str, Callable[[Result, View], Table]] = {
-    "terms": terms,
-    "orders": orders,
-    "heads": heads,
-    "virtual": virtual,
-    "virtual-pattern": pattern,
-    "virtual-spectrum": spectrum,
-}
