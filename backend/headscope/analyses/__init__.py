@@ -31,8 +31,7 @@ from headscope.analyses.probe import figures as probe
 from headscope.analyses.probe.compute import Probe
 from headscope.analyses.relatives import figures as relatives
 from headscope.analyses.relatives.compute import Relatives
-from headscope.analyses.residual import figures as residual
-from headscope.analyses.residual.compute import Residual
+from headscope.analyses.residual import RESIDUAL
 from headscope.analyses.sequential_ablation import figures as sequential_ablation
 from headscope.analyses.sequential_ablation.compute import SequentialAblation
 from headscope.analyses.skip_trigrams import SKIP_TRIGRAMS
@@ -59,6 +58,6 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "composition": COMPOSITION,
     "skip-trigrams": SKIP_TRIGRAMS,
     "paths": PATHS,
-    "residual": adapted(Residual(), residual),
+    "residual": RESIDUAL,
     "meaning": adapted(Meaning(), meaning),
 }

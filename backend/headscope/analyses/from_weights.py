@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsInt, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from headscope.analyses.base import Params, Result, Spec
-from headscope.analyses.legacy import Reference
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
 
@@ -38,21 +37,6 @@ class WeightParams(Params):
     dtype: Literal["float32", "float64"] = Field(
         default="float32", title="Precision", description="Of the weights and of all that is computed."
     )
-
-
-class FromWeights:
-    """What analyses of weights are alike in: no task, fused attention where they run the model at all.
-
-    One that draws nothing has no seeds; one that draws says which.
-    """
-
-    needs_task: ClassVar[bool] = False
-    attention: ClassVar[str] = "sdpa"
-    references: ClassVar[Mapping[str, Reference]] = {}
-
-    def seeds(self, params: Any) -> Sequence[int]:
-        """None: nothing is drawn by chance."""
-        return ()
 
 
 @runtime_checkable
@@ -89,16 +73,6 @@ def how(result: Result) -> str:
     return PROCESSING[result.params["weight_processing"]]
 
 
-def limits_array(limits: list[str]) -> NDArray[Any]:
-    """Sentences as bytes, so that a piece can keep them."""
-    return np.frombuffer("\n".join(limits).encode(), dtype=np.uint8).copy()
-
-
-def limits_list(array: NDArray[Any]) -> list[str]:
-    """The inverse."""
-    return array.tobytes().decode().splitlines()
-
-
 def split(values: torch.Tensor) -> NDArray[Any]:
     """Complex [...] as float32 [..., 2], as arrays travel."""
     import torch
@@ -111,7 +85,7 @@ def joined(values: NDArray[Any]) -> NDArray[Any]:
     return values[..., 0] + 1j * values[..., 1]
 
 
-def head_name(place: Mapping[int, int] | Any) -> str:
+def head_name(place: Iterable[SupportsInt]) -> str:
     """Layer and head as they are written: 1.5."""
     layer, head = place
     return f"{int(layer)}.{int(head)}"

@@ -26,7 +26,7 @@ Kept = Mapping[str, Any]
 """What a piece answers: arrays, and plain JSON values."""
 
 _WORDS = "values as JSON"
-_LINES: frozenset[str] = frozenset({"limits"})
+_LINES: frozenset[str] = frozenset({"limits", "readers", "writers"})
 _JSON: frozenset[str] = frozenset({"names", "words"})
 
 

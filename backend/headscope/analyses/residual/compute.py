@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Estimate, Result, Spec
+from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
 from headscope.analyses.costing import (
     LOAD_SECONDS,
     PROGRAM_BYTES,
@@ -17,116 +16,60 @@ from headscope.analyses.costing import (
     pass_flop,
     tflop,
 )
-from headscope.analyses.from_weights import (
-    FromWeights,
-    head_name,
-    limits_array,
-    limits_list,
-    processed,
-    weights_of,
-)
-from headscope.analyses.legacy import Context, Piece
-from headscope.analyses.residual.schema import PRESETS, ResidualParams
+from headscope.analyses.from_weights import processed, weights_of
+from headscope.analyses.residual.result import ResidualResult
+from headscope.analyses.residual.schema import ResidualParams
 from headscope.core.model.cost import ELEMENT_BYTES
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
-from headscope.tasks.task import Task
 
 
-class Residual(FromWeights):
-    """The stream as a channel and a memory [A Mathematical Framework for Transformer Circuits, 2021]."""
-
-    name: ClassVar[str] = "residual"
-    title: ClassVar[str] = "Residual stream"
-    summary: ClassVar[str] = "Who writes to the residual stream, who reads it, and who clears it."
-    version: ClassVar[int] = 1
-    params: type[ResidualParams] = ResidualParams
-    presets: Mapping[str, Mapping[str, Any]] = PRESETS
-
-    def estimate(
-        self,
-        params: ResidualParams,
-        model: ModelInfo,
-        task: Task | None,
-        *,
-        tokenizer: Tokenizer | None = None,
-        throughput: float | None = None,
-    ) -> Estimate:
-        """Wall seconds and peak bytes; ``Invalid`` for a prompt that the model can't read."""
-        tokens = len(_ids(tokenizer, params.text, model)) if tokenizer else len(params.text) // 3 + 1
-        heads, width = model.n_layers * model.n_heads, model.d_model
-        written = heads * model.d_head + (model.n_layers + 2) * width
-        read = 3 * heads * model.d_head + (model.n_layers + 1) * width
-        mlps = max(model.n_params_non_embedding - 4 * heads * model.d_head * width, 0)
-        flop = written * read * width + 2.0 * mlps * width + 4.0 * model.d_vocab * width**2
-        flop += pass_flop(model, tokens)
-        speed = throughput or cpu_throughput(params.dtype)
-        size = ELEMENT_BYTES[params.dtype]
-        return Estimate(
-            seconds=LOAD_SECONDS + flop / speed,
-            peak_bytes=int(
-                PROGRAM_BYTES
-                + (model.n_params + model.d_vocab * width + written * width) * size
-                + 2 * written * model.n_heads * model.d_head * size
-                + pass_bytes(model, tokens)
-            ),
-            basis=f"{written:,} x {read:,} directions, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
-        )
-
-    def plan(self, params: ResidualParams, model: ModelInfo) -> Sequence[Piece]:
-        """Three pieces, each by itself."""
-        return [
-            Piece("reads", "Who reads whom", weight=8.0),
-            Piece("memory", "Who clears what it reads"),
-            Piece("norms", "Norms along the stream"),
-        ]
-
-    def compute(self, piece: Piece, params: ResidualParams, context: Context) -> Arrays:
-        """One piece's arrays."""
-        return {"reads": _reads, "memory": _memory, "norms": _norms}[piece.key](params, context)
-
-    def assemble(
-        self, params: ResidualParams, model: ModelInfo, task: Task | None, pieces: Mapping[str, Arrays]
-    ) -> Result:
-        """``shares`` [writer, reader] with names in ``values``; ``written`` [writer]; ``cosine`` [layer,
-        neuron]; ``erasing``, ``current`` [layer, head]; ``stream`` [place, pos], ``attention``, ``mlp``
-        [layer, pos].
-        """
-        arrays: dict[str, NDArray[Any]] = {}
-        for piece in pieces.values():
-            arrays |= {name: array for name, array in piece.items() if array.dtype == np.float32}
-        limits = limits_list(pieces["reads"]["limits"])
-        return Result(
-            analysis=self.name,
-            schema_version=self.version,
-            params=params.model_dump(mode="json"),
-            model=processed(Spec(params, model)),
-            task=None,
-            seeds=(),
-            other_arrays=arrays,
-            other_values={
-                "writers": limits_list(pieces["reads"]["writers"]),
-                "readers": limits_list(pieces["reads"]["readers"]),
-                "limits": limits,
-                "notes": limits,
-            },
-        )
-
-    def headline(self, result: Result) -> dict[str, Any]:
-        """The head that clears most, the neurons that do, and how much the stream grows."""
-        erasing = result.arrays["erasing"]
-        place = np.unravel_index(int(np.nan_to_num(erasing, nan=-2).argmax()), erasing.shape)
-        stream = result.arrays["stream"].mean(axis=1)
-        return {
-            "most_erasing_head": head_name(place),
-            "most_erasing_score": float(erasing[place]),
-            "clearing_neurons": int((result.arrays["cosine"] < -0.5).sum()),
-            "stream_grows_by": float(stream[-1] / max(float(stream[0]), 1e-30)),
-        }
+def estimate(
+    spec: Spec[ResidualParams], *, tokenizer: Tokenizer | None = None, throughput: float | None = None
+) -> Estimate:
+    """Wall seconds and peak bytes; ``Invalid`` for a prompt that the model can't read."""
+    params, model = spec.params, spec.model
+    tokens = len(_ids(tokenizer, params.text, model)) if tokenizer else len(params.text) // 3 + 1
+    heads, width = model.n_layers * model.n_heads, model.d_model
+    written = heads * model.d_head + (model.n_layers + 2) * width
+    read = 3 * heads * model.d_head + (model.n_layers + 1) * width
+    mlps = max(model.n_params_non_embedding - 4 * heads * model.d_head * width, 0)
+    flop = written * read * width + 2.0 * mlps * width + 4.0 * model.d_vocab * width**2
+    flop += pass_flop(model, tokens)
+    speed = throughput or cpu_throughput(params.dtype)
+    numbers = model.n_params + model.d_vocab * width + written * width
+    numbers += 2 * written * model.n_heads * model.d_head
+    peak = PROGRAM_BYTES + numbers * ELEMENT_BYTES[params.dtype] + pass_bytes(model, tokens)
+    return Estimate(
+        seconds=LOAD_SECONDS + flop / speed,
+        peak_bytes=int(peak),
+        basis=f"{written:,} x {read:,} directions, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
+    )
 
 
-def _reads(params: ResidualParams, context: Context) -> Arrays:
+def plan(spec: Spec[ResidualParams]) -> Sequence[Piece]:
+    """Three pieces, each by itself."""
+    params = spec.params
+    return [
+        Piece("reads", "Who reads whom", partial(_reads, params), weight=8.0),
+        Piece("memory", "Who clears what it reads", partial(_memory, params)),
+        Piece("norms", "Norms along the stream", partial(_norms, params)),
+    ]
+
+
+def assemble(spec: Spec[ResidualParams], pieces: Pieces) -> ResidualResult:
+    """All three together: what they answer has the names of the result."""
+    return ResidualResult(
+        **ResidualResult.header(spec, model=processed(spec)),
+        **pieces["reads"],
+        **pieces["memory"],
+        **pieces["norms"],
+        notes=pieces["reads"]["limits"],
+    )
+
+
+def _reads(params: ResidualParams, context: Context) -> Kept:
     from headscope.core.circuits.residual import reads
 
     weights = weights_of(context.model, params)
@@ -134,13 +77,13 @@ def _reads(params: ResidualParams, context: Context) -> Arrays:
     return {
         "shares": found.shares.numpy().astype(np.float32),
         "written": found.norms.numpy().astype(np.float32),
-        "writers": limits_array(list(found.writers)),
-        "readers": limits_array(list(found.readers)),
-        "limits": limits_array(weights.limits),
+        "writers": list(found.writers),
+        "readers": list(found.readers),
+        "limits": weights.limits,
     }
 
 
-def _memory(params: ResidualParams, context: Context) -> Arrays:
+def _memory(params: ResidualParams, context: Context) -> Kept:
     from headscope.core.circuits.residual import memory
 
     found = memory(weights_of(context.model, params), context.checkpoint)
@@ -150,7 +93,7 @@ def _memory(params: ResidualParams, context: Context) -> Arrays:
     }
 
 
-def _norms(params: ResidualParams, context: Context) -> Arrays:
+def _norms(params: ResidualParams, context: Context) -> Kept:
     import torch
 
     from headscope.core.circuits.residual import norms

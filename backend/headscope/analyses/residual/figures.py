@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.base import Figure
 from headscope.analyses.from_weights import how
 from headscope.analyses.residual import tables
+from headscope.analyses.residual.result import ResidualResult
 from headscope.core.arrays import encode
 from headscope.figures import curves, head_grid, plane, ranked
 from headscope.figures.theme import Drawing, magnitude_scale, titled
@@ -19,56 +19,54 @@ SHOWN = 30
 BINS = 40
 
 
-def norms(result: Result, view: View) -> Drawing:
+def norms(result: ResidualResult, view: View) -> Drawing:
     """Norms of the stream and of what each layer adds, mean over the prompt."""
-    arrays, colours = result.arrays, view.colours
+    colours = view.colours
     traces = []
-    for name, words, colour in (
-        ("stream", "the stream before each layer", colours.ink),
-        ("attention", "attention adds", colours.needed),
-        ("mlp", "the MLP adds", colours.harmful),
+    for norm, words, colour in (
+        (result.stream, "the stream before each layer", colours.ink),
+        (result.attention, "attention adds", colours.needed),
+        (result.mlp, "the MLP adds", colours.harmful),
     ):
-        mean = arrays[name].mean(axis=1)
+        mean = norm.mean(axis=1)
         if not np.isfinite(mean).any():
             continue
         hover = f"{words}, layer %{{x}}: %{{y:.3g}}<extra></extra>"
         traces.append(curves.line(np.arange(len(mean)), mean, colour, words, hovertemplate=hover))
     layout = {
         "height": 300,
-        "xaxis": {"title": {"text": "layer"}, "range": [-0.2, len(arrays["stream"]) - 0.8]},
+        "xaxis": {"title": {"text": "layer"}, "range": [-0.2, len(result.stream) - 0.8]},
         "yaxis": {"title": {"text": "norm, mean over the prompt"}, "type": "log"},
         "margin": {"l": 60, "r": 16, "t": 34, "b": 44},
     }
     reading = (
-        "How large the stream is before each layer and behind the last, and how much attention and the "
-        "MLP add to "
-        "it. Where the stream is much larger than what is added, a layer changes little of it."
+        "How large the stream is before each layer and behind the last, and how much attention and the MLP "
+        "add to it. Where the stream is much larger than what is added, a layer changes little of it."
     )
     return titled({"data": traces, "layout": layout}, "How the stream grows", reading)
 
 
-def memory(result: Result, view: View) -> Drawing:
+def memory(result: ResidualResult, view: View) -> Drawing:
     """Heads that take away what they read."""
     group = result.model.n_heads // result.model.n_kv_heads
-    values = result.arrays["erasing"]
-    figure = head_grid.signed(-values, view.colours, name="erasing", group=group)
+    figure = head_grid.signed(-result.erasing, view.colours, name="erasing", group=group)
     reading = (
-        "Red heads take away from the stream what they read from it, blue ones add it once more: minus "
-        "and plus the "
-        f"positivity of W_V W_O. A red head that attends to the present token clears memory. {how(result)}"
+        "Red heads take away from the stream what they read from it, blue ones add it once more: minus and "
+        "plus the positivity of W_V W_O. A red head that attends to the present token clears memory. "
+        f"{how(result)}"
     )
     return titled(figure, "Which heads clear what they read?", reading)
 
 
-def clearing(result: Result, view: View) -> Drawing:
+def clearing(result: ResidualResult, view: View) -> Drawing:
     """Attention to the present token against clearing."""
-    arrays, colours = result.arrays, view.colours
+    colours = view.colours
     hover = (
         "Head %{customdata[0]}.%{customdata[1]}<br>clears %{x:+.2f}, attends to itself %{y:.2f}"
         "<extra></extra>"
     )
     trace = plane.head_dots(
-        arrays["erasing"], arrays["current"], arrays["current"], colours, hover, "attention to itself"
+        result.erasing, result.current, result.current, colours, hover, "attention to itself"
     )
     layout = {
         "height": 380,
@@ -83,15 +81,14 @@ def clearing(result: Result, view: View) -> Drawing:
     }
     reading = (
         "Heads at the top right look at the present token and take away what they read there: memory "
-        "management. "
-        f"Attention is measured on the run's prompt. {how(result)}"
+        f"management. Attention is measured on the run's prompt. {how(result)}"
     )
     return titled({"data": [trace], "layout": layout}, "Which heads manage memory?", reading)
 
 
-def neurons(result: Result, view: View) -> Drawing:
+def neurons(result: ResidualResult, view: View) -> Drawing:
     """How many neurons of each layer write against what they read."""
-    cosine, colours = result.arrays["cosine"], view.colours
+    cosine, colours = result.cosine, view.colours
     edges = np.linspace(-1, 1, BINS + 1)
     counts = np.stack(
         [np.histogram(row[np.isfinite(row)], edges)[0] for row in cosine]
@@ -125,7 +122,7 @@ def neurons(result: Result, view: View) -> Drawing:
     return titled({"data": [trace], "layout": layout}, "Which neurons clear what they read?", reading)
 
 
-def reads(result: Result, view: View) -> Drawing:
+def reads(result: ResidualResult, view: View) -> Drawing:
     """The strongest pairs of a writer and a reader."""
     found = tables.reads(result, view)["rows"][:SHOWN]
     names = [f"{writer} → {reader}" for writer, reader, *_ in found]
@@ -139,17 +136,16 @@ def reads(result: Result, view: View) -> Drawing:
     layout["shapes"] = [curves.rule(random, colours)]
     of = f" of head {view.head[0]}.{view.head[1]}" if view.head else ""
     reading = (
-        "Who reads most of what another one writes: the norm of both matrices' product over the product "
-        "of their norms. "
-        f"The dotted line is what random matrices give. {how(result)}"
+        "Who reads most of what another one writes: the norm of both matrices' product over the product of "
+        f"their norms. The dotted line is what random matrices give. {how(result)}"
     )
     return titled({"data": [trace], "layout": layout}, f"Who reads whom{of}?", reading)
 
 
-def written(result: Result, view: View) -> Drawing:
+def written(result: ResidualResult, view: View) -> Drawing:
     """How much each head writes at most."""
     info = result.model
-    norm = dict(zip(result.values["writers"], result.arrays["written"].tolist(), strict=True))
+    norm = dict(zip(result.writers, result.written.tolist(), strict=True))
     values = np.array(
         [[norm[f"{layer}.{head}"] for head in range(info.n_heads)] for layer in range(info.n_layers)]
     )
@@ -164,13 +160,11 @@ def written(result: Result, view: View) -> Drawing:
     return titled(figure, "How much does each head write?", reading)
 
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
-    "norms": norms,
-    "memory": memory,
-    "clearing": clearing,
-    "neurons": neurons,
-    "reads": reads,
-    "written": written,
-}
-
-TABLES = tables.TABLES
+FIGURES = (
+    Figure("norms", norms, tables.norms),
+    Figure("memory", memory, tables.memory),
+    Figure("clearing", clearing, tables.memory),
+    Figure("neurons", neurons, tables.neurons),
+    Figure("reads", reads, tables.reads),
+    Figure("written", written, tables.written),
+)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import Field
 
 from headscope.analyses.from_weights import WeightParams
@@ -22,6 +19,3 @@ class ResidualParams(WeightParams):
         description="On which norms along the stream, and attention to the present token, are measured. It "
         "is kept with the run.",
     )
-
-
-PRESETS: Mapping[str, Mapping[str, Any]] = {}

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, flat, places, table
+from headscope.analyses.residual.result import ResidualResult
 from headscope.figures.view import View
 
 MOST_PAIRS = 1000
 MOST_NEURONS = 500
 
 
-def reads(result: Result, view: View) -> Table:
-    """The strongest pairs of writer and reader; with a head in hand only its own."""
-    shares = result.arrays["shares"]
-    writers, readers = (np.array(result.values[name]) for name in ("writers", "readers"))
+def reads(result: ResidualResult, view: View) -> Table:
+    """The strongest pairs of writer and reader; of a selected head only its own."""
+    shares = result.shares
+    writers, readers = np.array(result.writers), np.array(result.readers)
     known = np.isfinite(shares)
     if view.head is not None:
         name = f"{view.head[0]}.{view.head[1]}"
@@ -35,32 +33,32 @@ def reads(result: Result, view: View) -> Table:
     return table(found)
 
 
-def written(result: Result, view: View) -> Table:
+def written(result: ResidualResult, view: View) -> Table:
     """A row for each writer: the norm of its matrix, and the reader that reads most of it."""
-    shares = np.where(np.isfinite(result.arrays["shares"]), result.arrays["shares"], -np.inf)
-    readers = np.array(result.values["readers"])
+    shares = np.where(np.isfinite(result.shares), result.shares, -np.inf)
+    readers = np.array(result.readers)
     best = shares.argmax(axis=1)
     columns: list[Column] = [
-        ("writer", "writes", "", np.array(result.values["writers"])),
-        ("norm", "norm of its matrix", "", result.arrays["written"]),
+        ("writer", "writes", "", np.array(result.writers)),
+        ("norm", "norm of its matrix", "", result.written),
         ("reader", "read most by", "", readers[best]),
         ("share", "share", "", shares[np.arange(len(shares)), best]),
     ]
     return table(columns)
 
 
-def memory(result: Result, view: View) -> Table:
+def memory(result: ResidualResult, view: View) -> Table:
     """A row for each head: how much it clears what it reads, and attention to the present token."""
     columns = places(result.model) + [
-        ("erasing", "clears what it reads", "", flat(result.arrays["erasing"])),
-        ("current", "attention to the present token", "", flat(result.arrays["current"])),
+        ("erasing", "clears what it reads", "", flat(result.erasing)),
+        ("current", "attention to the present token", "", flat(result.current)),
     ]
     return table(columns)
 
 
-def neurons(result: Result, view: View) -> Table:
+def neurons(result: ResidualResult, view: View) -> Table:
     """The neurons whose output points most against their input."""
-    cosine = result.arrays["cosine"]
+    cosine = result.cosine
     if not cosine.size:
         return table([("layer", "layer", "", np.array(["the model has no MLPs"]))])
     values = np.where(np.isfinite(cosine), cosine, np.inf).reshape(-1)
@@ -75,24 +73,13 @@ def neurons(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def norms(result: Result, view: View) -> Table:
+def norms(result: ResidualResult, view: View) -> Table:
     """A row for each layer: norms of the stream before it and of what it adds, means over the prompt."""
-    arrays = result.arrays
     end = np.array([np.nan])
     columns: list[Column] = [
-        ("layer", "before layer", "", np.arange(len(arrays["stream"]))),
-        ("stream", "norm of the stream", "", arrays["stream"].mean(axis=1)),
-        ("attention", "norm of what attention adds", "", np.append(arrays["attention"].mean(axis=1), end)),
-        ("mlp", "norm of what the MLP adds", "", np.append(arrays["mlp"].mean(axis=1), end)),
+        ("layer", "before layer", "", np.arange(len(result.stream))),
+        ("stream", "norm of the stream", "", result.stream.mean(axis=1)),
+        ("attention", "norm of what attention adds", "", np.append(result.attention.mean(axis=1), end)),
+        ("mlp", "norm of what the MLP adds", "", np.append(result.mlp.mean(axis=1), end)),
     ]
     return table(columns)
-
-
-TABLES: dict[str, Callable[[Result, View], Table]] = {
-    "norms": norms,
-    "memory": memory,
-    "clearing": memory,
-    "neurons": neurons,
-    "reads": reads,
-    "written": written,
-}
