@@ -7,7 +7,7 @@ import io
 import json
 import re
 import struct
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +173,14 @@ def test_the_page_names_no_other_host(whole: Result) -> None:
     assert not re.search(r"(src|href)=", page)
     assert "http:" not in page
     assert "https:" not in page
+
+
+@pytest.mark.parametrize("analysis", SAMPLES)
+def test_every_analysis_has_a_page_with_all_its_figures(analysis: str) -> None:
+    sample = SAMPLES[analysis]()
+    text = export(sample, "html", RUN).content.decode()
+    for name in figures.names(analysis):
+        assert escape(figures.build(sample, name)["layout"]["meta"]["reading"]) in text
 
 
 def test_text_of_a_run_can_not_become_markup(whole: Result) -> None:

@@ -41,16 +41,16 @@ def page(
     """The file. With ``figure`` only that one is in it."""
     names = [figure] if figure else figures.names(result.analysis)
     drawn = {name: _sized(figures.build(result, name, threshold, mode, head=head)) for name in names}
+    grids = [name for name in names if drawing.is_grid(drawn[name])]
+    tips = {name: _hover(result, name, threshold, mode) for name in grids}
     content = {
         "figures": drawn,
         "theme": theme.theme(),
-        "hover": {
-            name: _hover(result, name, threshold, mode) for name in names if drawing.is_grid(drawn[name])
-        },
+        "hover": {name: said for name, said in tips.items() if said},
         "modes": _modes(result, threshold) if "roles" in names else {},
     }
     cards = [_card(result, name, drawn[name], threshold, mode, head) for name in names]
-    wide = [drawing.is_grid(drawn[name]) for name in names]
+    wide = [name in grids for name in names]
     body = "".join([header(facts), _numbers(result, threshold), *_arranged(cards, wide), provenance(facts)])
     return document(facts.title, colours, body, content)
 
@@ -189,9 +189,11 @@ def _modes(result: Result, threshold: float) -> dict[str, Any]:
 
 
 def _hover(result: Result, name: str, threshold: float, mode: str) -> list[str]:
-    """What the pointer's tip says of each head, layer by layer."""
+    """What the pointer's tip says of each head, layer by layer; nothing where rows aren't heads."""
     table = figures.table(result, name, threshold, mode)
     columns = [column["name"] for column in table["columns"]]
+    if not {"layer", "head"} <= set(columns):
+        return []
     rows = [dict(zip(columns, row, strict=True)) for row in table["rows"]]
     if result.analysis != "chg":
         tell = _plain_words(table)
