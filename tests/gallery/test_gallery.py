@@ -18,7 +18,7 @@ from headscope.analyses.induction.compute import strongest
 from headscope.analyses.request import Request, resolve
 from headscope.errors import Invalid, Refused
 from headscope.gallery import build, import_gallery, shipped
-from headscope.gallery.build import SPECS, Spec
+from headscope.gallery.build import LISTED, ListedRun
 from headscope.gallery.shipped import Shipped
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
@@ -121,9 +121,9 @@ def test_a_damaged_file_hides_no_other(
 
 def test_what_ships_is_listed_whole_and_light() -> None:
     found = [shipped.read(path) for path in shipped.files()]
-    listed = {(spec.analysis, spec.model, spec.task) for spec in SPECS}
+    listed = {(entry.analysis, entry.model, entry.task) for entry in LISTED}
     assert {_kind(each.request) for each in found} == listed
-    assert len(list(shipped.files())) == len(SPECS)
+    assert len(list(shipped.files())) == len(LISTED)
     assert sum(path.stat().st_size for path in shipped.files()) < build.MAX_BYTES
     for each in found:
         if each.request.analysis == "chg":
@@ -148,8 +148,8 @@ def test_the_shipped_induction_runs_name_the_known_heads(
     assert known.arrays["loss_second"].mean() < known.arrays["loss_first"].mean() / 3
 
 
-def _spec(request: Request) -> Spec:
-    return next(spec for spec in SPECS if (spec.analysis, spec.model, spec.task) == _kind(request))
+def _entry(request: Request) -> ListedRun:
+    return next(entry for entry in LISTED if (entry.analysis, entry.model, entry.task) == _kind(request))
 
 
 def _kind(request: Request) -> tuple[str, str, str | None]:
@@ -165,31 +165,33 @@ def test_what_ships_is_what_anybody_would_ask_for() -> None:
     ships = {_kind(request): request for request in (shipped.read(path).request for path in shipped.files())}
     for path in shipped.files():
         request = shipped.read(path).request
-        spec = _spec(request)
-        task = tasks.get(spec.task) if spec.task else None
-        named = {_spec(each).name: each.id for each in ships.values()}
-        earlier = {param: named[name] for param, name in spec.runs.items()}
-        asked = resolve(spec.analysis, request.model, task, spec.preset, {**spec.params, **earlier})
-        assert asked.id == request.id, f"{path.name} is stale: `headscope atlas build --only {spec.name}`"
+        entry = _entry(request)
+        task = tasks.get(entry.task) if entry.task else None
+        named = {_entry(each).name: each.id for each in ships.values()}
+        earlier = {param: named[name] for param, name in entry.runs.items()}
+        asked = resolve(entry.analysis, request.model, task, entry.preset, {**entry.params, **earlier})
+        assert asked.id == request.id, f"{path.name} is stale: `headscope atlas build --only {entry.name}`"
 
 
 def test_the_bundled_models_run_has_the_bundled_models_weights(settings: Settings) -> None:
     known: Request = shipped.read(shipped.FOLDER / "headscope-2l-induction.json.gz").request
-    assert build.requested(SPECS[0], Catalogue(settings)).id == known.id
+    assert build.requested(LISTED[0], Catalogue(settings)).id == known.id
 
 
 def test_build_computes_once_and_writes(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path / "data", device="cpu")
     small = {"steps": 2, "seeds": 1, "batch_size": 4, "n_train": 8, "n_test": 4}
-    spec = Spec("headscope-2l", "induction", params=small)
+    entry = ListedRun("headscope-2l", "induction", params=small)
     seen: list[float] = []
     folder = tmp_path / "runs"
-    (path,) = build.build(settings, [spec], lambda _, progress: seen.append(progress.fraction), folder=folder)
+    (path,) = build.build(
+        settings, [entry], lambda _, progress: seen.append(progress.fraction), folder=folder
+    )
     assert seen
     first = path.read_bytes()
     seen.clear()
     (folder / "old-task.json.gz").write_bytes(b"stale")
-    build.build(settings, [spec], lambda _, progress: seen.append(progress.fraction), folder=folder)
+    build.build(settings, [entry], lambda _, progress: seen.append(progress.fraction), folder=folder)
     assert not seen
     assert path.read_bytes() == first
     assert [file.name for file in folder.iterdir()] == ["headscope-2l-induction.json.gz"]
@@ -201,8 +203,8 @@ def test_a_run_that_takes_another_is_built_after_it(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path / "data", device="cpu")
     small = {"steps": 1, "seeds": 1, "batch_size": 2, "n_train": 4, "n_test": 2}
     few = {"points": 2, "orders": 1, "n_test": 2}
-    first = Spec("headscope-2l", "induction", params=small)
-    later = Spec(
+    first = ListedRun("headscope-2l", "induction", params=small)
+    later = ListedRun(
         "headscope-2l", "induction", "quick", few, "sequential-ablation", {"gating": "headscope-2l/induction"}
     )
     (path,) = build.build(settings, [first, later], only=[later.name], folder=tmp_path / "runs")

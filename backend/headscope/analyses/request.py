@@ -24,6 +24,9 @@ from headscope.errors import HeadscopeError, Invalid, NotFound
 from headscope.tasks.catalogue import TaskCatalogue
 from headscope.tasks.task import Task
 
+DEFAULT = "chg"
+"""The analysis that is meant where none is named; names of files and titles leave it out."""
+
 
 @dataclass(frozen=True)
 class Request:

@@ -32,14 +32,14 @@ def build(
     ] = None,
 ) -> None:
     """Compute the shipped results anew. Takes long."""
-    from headscope.gallery.build import Spec
+    from headscope.gallery.build import ListedRun
     from headscope.gallery.build import build as compute
 
     err = console.err_console()
     with progress_bar() as report:
 
-        def told(spec: Spec, progress: Progress) -> None:
-            report(replace(progress, phase=f"{spec.name} · {progress.phase}"))
+        def told(entry: ListedRun, progress: Progress) -> None:
+            report(replace(progress, phase=f"{entry.name} · {progress.phase}"))
 
         written = compute(console.settings(), on_progress=told, only=only, folder=output)
     for path in written:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from headscope.analyses.base import Progress
-from headscope.analyses.request import Request, resolve
+from headscope.analyses.request import DEFAULT, Request, resolve
 from headscope.errors import Invalid, Refused
 from headscope.gallery import shipped
 from headscope.gallery.shipped import FOLDER, Shipped
@@ -30,7 +30,7 @@ MAX_BYTES = 3_000_000
 
 
 @dataclass(frozen=True)
-class Spec:
+class ListedRun:
     """A run to ship: an analysis of a model, on a task where it needs one, with a preset and what differs
     from it. ``runs`` are parameters that take another listed run, by its name.
     """
@@ -39,25 +39,27 @@ class Spec:
     task: str | None = None
     preset: str | None = "quick"
     params: Mapping[str, Any] = field(default_factory=dict)
-    analysis: str = "chg"
+    analysis: str = DEFAULT
     runs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """``model/task`` of a gating run, else ``analysis/model`` (and ``/task``), as ``--only`` takes it."""
-        words = (self.model, self.task) if self.analysis == "chg" else (self.analysis, self.model, self.task)
+        words = (
+            (self.model, self.task) if self.analysis == DEFAULT else (self.analysis, self.model, self.task)
+        )
         return "/".join(word for word in words if word)
 
 
 _PLAIN: Final = {"seeds": 5, "steps": 32, "phase0_lr_end": 0.05, "remember": False, "settle": False}
 """Fits of a set number of updates, without a memory."""
 
-SPECS: Sequence[Spec] = (
-    Spec("headscope-2l", "induction", params={"seeds": 10}),
-    Spec("smollm2-135m", "singular-plural", params={**_PLAIN, "steps": 60}),
-    Spec("smollm2-135m", "present-past", params=_PLAIN),
-    Spec("smollm2-135m", "capitalize", params=_PLAIN),
-    Spec(
+LISTED: Sequence[ListedRun] = (
+    ListedRun("headscope-2l", "induction", params={"seeds": 10}),
+    ListedRun("smollm2-135m", "singular-plural", params={**_PLAIN, "steps": 60}),
+    ListedRun("smollm2-135m", "present-past", params=_PLAIN),
+    ListedRun("smollm2-135m", "capitalize", params=_PLAIN),
+    ListedRun(
         "smollm2-135m",
         params={
             "retain": ["singular-plural-instruction"],
@@ -75,29 +77,29 @@ SPECS: Sequence[Spec] = (
         analysis="cchg",
         runs={"gating": "smollm2-135m/singular-plural"},
     ),
-    Spec("headscope-2l", params={"length": 32}, analysis="induction"),
-    Spec("smollm2-135m", analysis="induction"),
-    Spec("headscope-2l", preset=None, analysis="eigen"),
-    Spec("headscope-2l", preset=None, analysis="composition"),
-    Spec("headscope-2l", preset=None, analysis="paths"),
-    Spec("headscope-2l", analysis="skip-trigrams"),
-    Spec("headscope-2l", preset=None, analysis="residual"),
-    Spec(
+    ListedRun("headscope-2l", params={"length": 32}, analysis="induction"),
+    ListedRun("smollm2-135m", analysis="induction"),
+    ListedRun("headscope-2l", preset=None, analysis="eigen"),
+    ListedRun("headscope-2l", preset=None, analysis="composition"),
+    ListedRun("headscope-2l", preset=None, analysis="paths"),
+    ListedRun("headscope-2l", analysis="skip-trigrams"),
+    ListedRun("headscope-2l", preset=None, analysis="residual"),
+    ListedRun(
         "headscope-2l",
         "induction",
         params={"points": 17, "seeds": None, "orders": 20},
         analysis="sequential-ablation",
         runs={"gating": "headscope-2l/induction"},
     ),
-    Spec("headscope-2l", "induction", preset=None, analysis="relatives"),
-    Spec(
+    ListedRun("headscope-2l", "induction", preset=None, analysis="relatives"),
+    ListedRun(
         "headscope-2l",
         "induction",
         preset=None,
         analysis="agreement",
         runs={"gating": "headscope-2l/induction", "relatives": "relatives/headscope-2l/induction"},
     ),
-    Spec(
+    ListedRun(
         "headscope-2l",
         preset="full",
         analysis="meaning",
@@ -107,10 +109,10 @@ SPECS: Sequence[Spec] = (
             "gating": "headscope-2l/induction",
         },
     ),
-    Spec("smollm2-135m", "singular-plural", preset=None, analysis="mediation-function-vectors"),
-    Spec("smollm2-135m", params={"pairs": 20}, analysis="mediation-abstract-rules"),
-    Spec("smollm2-135m", "singular-plural", analysis="relatives"),
-    Spec(
+    ListedRun("smollm2-135m", "singular-plural", preset=None, analysis="mediation-function-vectors"),
+    ListedRun("smollm2-135m", params={"pairs": 20}, analysis="mediation-abstract-rules"),
+    ListedRun("smollm2-135m", "singular-plural", analysis="relatives"),
+    ListedRun(
         "smollm2-135m",
         "singular-plural",
         params={"most": 6, "refits": 1},
@@ -121,7 +123,7 @@ SPECS: Sequence[Spec] = (
             "mediation": "mediation-function-vectors/smollm2-135m/singular-plural",
         },
     ),
-    Spec(
+    ListedRun(
         "smollm2-135m",
         preset="full",
         analysis="meaning",
@@ -134,27 +136,27 @@ SPECS: Sequence[Spec] = (
     ),
 )
 
-Report = Callable[[Spec, Progress], None]
+Report = Callable[[ListedRun, Progress], None]
 
 
 def build(
     settings: Settings,
-    specs: Sequence[Spec] = SPECS,
+    listed: Sequence[ListedRun] = LISTED,
     on_progress: Report = lambda _spec, _progress: None,
     *,
     only: Sequence[str] | None = None,
     folder: Path | None = None,
 ) -> list[Path]:
-    """Compute and write; the files written, in order. ``only`` names some, as ``Spec.name`` does.
+    """Compute and write; the files written, in order. ``only`` names some, as ``ListedRun.name`` does.
 
     Raises ``Invalid`` (unknown-spec) for a name that isn't listed, ``Unavailable`` for a model that isn't
     fetched, ``Refused`` (gallery-too-large) where the files outgrow ``MAX_BYTES``.
     """
-    chosen = _chosen(specs, only)
+    chosen = _chosen(listed, only)
     folder = folder or FOLDER
     store = _opened(settings)
     try:
-        written = [_ship(settings, store, spec, specs, on_progress, folder) for spec in chosen]
+        written = [_ship(settings, store, entry, listed, on_progress, folder) for entry in chosen]
     finally:
         store.close()
     if only is None:
@@ -164,14 +166,14 @@ def build(
     return written
 
 
-def _chosen(specs: Sequence[Spec], only: Sequence[str] | None) -> list[Spec]:
-    names = [spec.name for spec in specs]
+def _chosen(listed: Sequence[ListedRun], only: Sequence[str] | None) -> list[ListedRun]:
+    names = [entry.name for entry in listed]
     unknown = [name for name in only or () if name not in names]
     if unknown:
         raise Invalid(
             f"{', '.join(unknown)} is not in the gallery.", f"Known: {', '.join(names)}.", code="unknown-spec"
         )
-    return [spec for spec in specs if only is None or spec.name in only]
+    return [entry for entry in listed if only is None or entry.name in only]
 
 
 def _opened(settings: Settings) -> Store:
@@ -181,46 +183,53 @@ def _opened(settings: Settings) -> Store:
 
 
 def _ship(
-    settings: Settings, store: Store, spec: Spec, specs: Sequence[Spec], on_progress: Report, folder: Path
+    settings: Settings,
+    store: Store,
+    entry: ListedRun,
+    listed: Sequence[ListedRun],
+    on_progress: Report,
+    folder: Path,
 ) -> Path:
     from headscope.models.catalogue import Catalogue
 
     models = Catalogue(settings)
-    for name in spec.runs.values():
-        _compute(settings, store, _listed(specs, name), specs, models, on_progress)
-    request = _compute(settings, store, spec, specs, models, on_progress)
+    for name in entry.runs.values():
+        _compute(settings, store, _entry(listed, name), listed, models, on_progress)
+    request = _compute(settings, store, entry, listed, models, on_progress)
     return shipped.write(_taken(store, request), folder)
 
 
 def _compute(
     settings: Settings,
     store: Store,
-    spec: Spec,
-    specs: Sequence[Spec],
+    entry: ListedRun,
+    listed: Sequence[ListedRun],
     models: Catalogue,
     on_progress: Report,
 ) -> Request:
     from headscope.jobs.engine import run_foreground
 
-    request = requested(spec, models, specs)
+    request = requested(entry, models, listed)
     with store.session() as session:
         done = runs.create_or_get(session, request, queue=None).run.status == "done"
     if not done:
         run_foreground(
-            store, request.id, models, lambda progress: on_progress(spec, progress), settings=settings
+            store, request.id, models, lambda progress: on_progress(entry, progress), settings=settings
         )
     return request
 
 
-def requested(spec: Spec, models: Catalogue, specs: Sequence[Spec] = SPECS) -> Request:
+def requested(entry: ListedRun, models: Catalogue, listed: Sequence[ListedRun] = LISTED) -> Request:
     """What anybody would ask for to get this run."""
-    task = TaskCatalogue([]).get(spec.task) if spec.task else None
-    earlier = {param: requested(_listed(specs, name), models, specs).id for param, name in spec.runs.items()}
-    return resolve(spec.analysis, models.info(spec.model), task, spec.preset, {**spec.params, **earlier})
+    task = TaskCatalogue([]).get(entry.task) if entry.task else None
+    earlier = {
+        param: requested(_entry(listed, name), models, listed).id for param, name in entry.runs.items()
+    }
+    return resolve(entry.analysis, models.info(entry.model), task, entry.preset, {**entry.params, **earlier})
 
 
-def _listed(specs: Sequence[Spec], name: str) -> Spec:
-    return next(spec for spec in specs if spec.name == name)
+def _entry(listed: Sequence[ListedRun], name: str) -> ListedRun:
+    return next(entry for entry in listed if entry.name == name)
 
 
 def _taken(store: Store, request: Request) -> Shipped:

@@ -13,7 +13,7 @@ from typing import Any
 
 from headscope.analyses import stored
 from headscope.analyses.base import Result
-from headscope.analyses.request import Request
+from headscope.analyses.request import DEFAULT, Request
 from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
 
@@ -41,7 +41,7 @@ class Shipped:
         A run of the same analysis, model and task takes its predecessor's place.
         """
         request = self.request
-        words = ("" if request.analysis == "chg" else request.analysis, request.model.name, request.task)
+        words = ("" if request.analysis == DEFAULT else request.analysis, request.model.name, request.task)
         return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(word for word in words if word)) + SUFFIX
 
 

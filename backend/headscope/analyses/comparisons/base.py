@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headscope.analyses.base import Result
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import Table
-from headscope.core.gating import roles
 from headscope.core.gating.roles import Array
 from headscope.errors import Invalid
 from headscope.figures.theme import Drawing
@@ -44,9 +44,21 @@ class Compared:
         return str(task.get("title") or task.get("name") or "no task")
 
     @property
+    def gating(self) -> ChgResult:
+        """The result as what it is; ``Invalid`` (not-gates) for a run of another analysis."""
+        if isinstance(self.result, ChgResult):
+            return self.result
+        what = f"Run {self.run}" if self.run else "A result"
+        raise Invalid(
+            f"{what} is of the analysis {self.result.analysis!r}, which has no gates to compare.",
+            "Name finished runs of causal head gating (`chg`).",
+            code="not-gates",
+        )
+
+    @property
     def ran(self) -> Array:
         """Which seeds have a fit, [seed]."""
-        return roles.finished(self.result.arrays["g_plus"], self.result.arrays["g_minus"])
+        return self.gating.ran
 
     @property
     def seeds(self) -> int:
@@ -55,7 +67,7 @@ class Compared:
 
     def score(self, name: str) -> Array:
         """One of core.gating.roles' scores, [seed, layer, head]; NaN where a fit failed."""
-        return roles.scores(self.result.arrays["g_plus"], self.result.arrays["g_minus"])[name]
+        return self.gating.scores[name]
 
 
 @dataclass(frozen=True)
@@ -111,7 +123,7 @@ def choose(runs: Iterable[Compared | Result], comparison: Comparison) -> Chosen:
     """
     wanted = _once(run if isinstance(run, Compared) else Compared(run) for run in runs)
     for run in wanted:
-        _check_gates(run)
+        _ = run.gating  # refuses a run of another analysis before anything is counted
     if not comparison.least <= len(wanted) <= MOST:
         raise Invalid(
             f"{comparison.title}: {_count(len(wanted))} named, {comparison.least} to {MOST} can be compared.",
@@ -130,16 +142,6 @@ def _once(runs: Iterable[Compared]) -> list[Compared]:
     for run in runs:
         kept.setdefault(run.run or id(run.result), run)
     return list(kept.values())
-
-
-def _check_gates(run: Compared) -> None:
-    if run.result.analysis != "chg":
-        what = f"Run {run.run}" if run.run else "A result"
-        raise Invalid(
-            f"{what} is of the analysis {run.result.analysis!r}, which has no gates to compare.",
-            "Name finished runs of causal head gating (`chg`).",
-            code="not-gates",
-        )
 
 
 def _labelled(runs: Sequence[Compared]) -> tuple[Compared, ...]:

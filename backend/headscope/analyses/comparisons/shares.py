@@ -52,7 +52,7 @@ class Row:
 
 def row_of(run: Compared, threshold: float, seeds: int | None = None) -> Row:
     """A run's shares, of all its finished seeds, or as ``seeds`` of them give on average."""
-    found = roles.shares(run.result.arrays["g_plus"], run.result.arrays["g_minus"], threshold)
+    found = roles.shares(run.gating.g_plus, run.gating.g_minus, threshold)
     always = {name: 100 * share.always for name, share in found.items()}
     some = {name: 100 * share.any for name, share in found.items()}
     if seeds is not None and 0 < seeds < run.seeds:

@@ -9,6 +9,7 @@ from typing import Any
 
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Result
+from headscope.analyses.request import DEFAULT
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def _rows(result: Result, run: Mapping[str, Any]) -> list[tuple[str, Any]]:
         ("Preset", run.get("preset")),
         ("Parameters", params),
         ("Seeds", ", ".join(map(str, result.seeds))),
-        ("Mind", " ".join(values.get("notes") or ())),
+        ("Caveats", " ".join(values.get("notes") or ())),
         ("Run", run.get("id")),
         ("Computed", _moment(run.get("finished_at"))),
         ("Took", _duration(wall) if wall is not None else None),
@@ -84,6 +85,6 @@ def _duration(seconds: float) -> str:
 
 def _file_stem(result: Result, run: Mapping[str, Any]) -> str:
     task = str((result.task or {}).get("name") or "")
-    analysis = "" if result.analysis == "chg" and task else result.analysis
+    analysis = "" if result.analysis == DEFAULT and task else result.analysis
     words = ["headscope", result.model.name, analysis, task, str(run.get("id") or "")[:8]]
     return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(word for word in words if word)).strip("-.")

@@ -14,6 +14,7 @@ from typing import Any
 
 from headscope.analyses import figures
 from headscope.analyses.base import Result
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import Table
 from headscope.analyses.export import drawing, plotly_js
 from headscope.analyses.export.facts import Facts
@@ -195,7 +196,7 @@ def _hover(result: Result, name: str, threshold: float, mode: str) -> list[str]:
     if not {"layer", "head"} <= set(columns):
         return []
     rows = [dict(zip(columns, row, strict=True)) for row in table["rows"]]
-    if result.analysis != "chg":
+    if not isinstance(result, ChgResult):
         tell = _plain_words(table)
     else:
         tell = _role_words if name == "roles" else _score_words
