@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
-import uvicorn
 from sqlalchemy import func, select
 from starlette.testclient import TestClient
 
@@ -26,6 +23,7 @@ from headscope.worker.accuracy import Accuracies
 from headscope.worker.app import create_app
 from headscope.worker.desk import Desk
 from headscope.worker.main import resident
+from services.served import served
 from web.conftest import TOKEN, browser
 
 MODEL = "headscope-2l"
@@ -44,14 +42,8 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with models.model(MODEL, dtype="float32", attention="sdpa"):
         pass  # loaded, however long that takes here
     desk = Desk(store, catalogue, models, Accuracies(store, models, Turn()), SECRET)
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(desk), log_level="warning", access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
-    listener.close()
+    with served(create_app(desk)) as address:
+        yield address
     store.close()
 
 

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from core.conftest import save_model
 from headscope.jobs.device import find_device
@@ -21,6 +18,7 @@ from headscope.worker.app import create_app
 from headscope.worker.client import WorkerClient
 from headscope.worker.desk import Desk
 from headscope.worker.main import resident
+from services.served import served
 
 
 @dataclass(frozen=True)
@@ -43,28 +41,21 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     catalogue.add("tiny", save_model("gpt2", folder / "tiny"))
     models = resident(settings, catalogue, find_device("cpu"))
     desk = Desk(store, catalogue, models, Accuracies(store, models, Turn()), "a secret")
-    listener = socket.create_server(("127.0.0.1", 0))
-    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server = uvicorn.Server(uvicorn.Config(create_app(desk), log_level="warning", access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    with store.session() as session:
-        workers.register(
-            session,
-            "w",
-            host="h",
-            device="cpu",
-            queue="cpu",
-            address=address,
-            secret="a secret",
-            patience=3600,
-        )
-    client = WorkerClient(store)
-    yield Office(store, desk, client, address)
-    client.close()
-    server.should_exit = True
-    thread.join(10)
-    listener.close()
+    with served(create_app(desk)) as address:
+        with store.session() as session:
+            workers.register(
+                session,
+                "w",
+                host="h",
+                device="cpu",
+                queue="cpu",
+                address=address,
+                secret="a secret",
+                patience=3600,
+            )
+        client = WorkerClient(store)
+        yield Office(store, desk, client, address)
+        client.close()
     store.close()
 
 

@@ -8,6 +8,7 @@ import transformers
 
 from headscope.errors import HeadscopeError, Invalid, NotFound
 from headscope.messages.circuits import CrossedIn, TablesIn, VirtualIn
+from headscope.messages.questions import CROSSED, TABLES, VIRTUAL
 from worker.conftest import Office
 
 
@@ -25,7 +26,7 @@ def ov(office: Office) -> torch.Tensor:
 
 def test_the_strongest_cells_of_the_whole_table(office: Office, ov: torch.Tensor) -> None:
     wanted = TablesIn(model="tiny", circuit="ov", layer=1, head=2, top=5, weight_processing="raw")
-    answer = office.client.circuit_tables(wanted)
+    answer = office.client.ask(TABLES, wanted)
     n = answer.vocabulary
     cells = ov[:n, :n].reshape(-1)
     order = cells.argsort(descending=True)[:5]
@@ -38,7 +39,7 @@ def test_the_strongest_cells_of_the_whole_table(office: Office, ov: torch.Tensor
 
 def test_one_tokens_row_and_column(office: Office, ov: torch.Tensor) -> None:
     wanted = TablesIn(model="tiny", circuit="ov", layer=1, head=2, top=3, token=65, weight_processing="raw")
-    answer = office.client.circuit_tables(wanted)
+    answer = office.client.ask(TABLES, wanted)
     n = answer.vocabulary
     assert answer.token is not None
     assert {cell.row.id for cell in answer.cells} == {65}
@@ -48,21 +49,21 @@ def test_one_tokens_row_and_column(office: Office, ov: torch.Tensor) -> None:
 
 def test_folded_numbers_are_others(office: Office) -> None:
     wanted = TablesIn(model="tiny", circuit="qk", layer=0, head=0, top=1)
-    folded = office.client.circuit_tables(wanted)
-    raw = office.client.circuit_tables(wanted.model_copy(update={"weight_processing": "raw"}))
+    folded = office.client.ask(TABLES, wanted)
+    raw = office.client.ask(TABLES, wanted.model_copy(update={"weight_processing": "raw"}))
     assert (folded.weight_processing, raw.weight_processing) == ("folded", "raw")
     assert folded.cells[0].value != raw.cells[0].value
 
 
 def test_chosen_pairs_and_the_worst_ones(office: Office) -> None:
     chosen = CrossedIn(model="tiny", layer=1, head=2, source=70, pairs=[(71, 72), (73, 74)])
-    (found,) = office.client.circuit_crossed(chosen).found
+    (found,) = office.client.ask(CROSSED, chosen).found
     first, second = found.intended
     one, two = found.crossed
     assert (one.destination.id, one.output.id) == (71, 74)
     assert (one.q, one.o, two.q, two.o) == (first.q, second.o, second.q, first.o)
     assert one.score == pytest.approx(max(one.q, 0) * max(one.o, 0))
-    worst = office.client.circuit_crossed(CrossedIn(model="tiny", layer=1, head=2, top=3, vocabulary=120))
+    worst = office.client.ask(CROSSED, CrossedIn(model="tiny", layer=1, head=2, top=3, vocabulary=120))
     assert not worst.chosen
     strength = [min(p.crossed[0].score, p.crossed[1].score) * p.margin for p in worst.found]
     assert strength == sorted(strength, reverse=True)
@@ -70,22 +71,22 @@ def test_chosen_pairs_and_the_worst_ones(office: Office) -> None:
 
 
 def test_a_virtual_weight_says_its_share_and_its_tokens(office: Office) -> None:
-    answer = office.client.circuit_virtual(VirtualIn(model="tiny", writer="0.1", reader="2.3 v", top=2))
+    answer = office.client.ask(VIRTUAL, VirtualIn(model="tiny", writer="0.1", reader="2.3 v", top=2))
     assert answer.share is not None
     assert 0 < answer.share < 1
     assert (answer.left, answer.right) == ("reads", "writes")
     assert len(answer.directions) == 2
     assert len(answer.directions[0].left_high) == 8
-    neurons = office.client.circuit_virtual(VirtualIn(model="tiny", writer="0.1", reader="mlp 1"))
+    neurons = office.client.ask(VIRTUAL, VirtualIn(model="tiny", writer="0.1", reader="mlp 1"))
     assert neurons.directions[0].right_high == []
 
 
 def answer(office: Office, ask: TablesIn | CrossedIn | VirtualIn) -> object:
     if isinstance(ask, TablesIn):
-        return office.client.circuit_tables(ask)
+        return office.client.ask(TABLES, ask)
     if isinstance(ask, CrossedIn):
-        return office.client.circuit_crossed(ask)
-    return office.client.circuit_virtual(ask)
+        return office.client.ask(CROSSED, ask)
+    return office.client.ask(VIRTUAL, ask)
 
 
 @pytest.mark.parametrize(
@@ -110,11 +111,11 @@ def test_what_isnt_there_is_refused(office: Office, ask: TablesIn | CrossedIn | 
 
 def test_an_unknown_model_is_refused(office: Office) -> None:
     with pytest.raises(NotFound):
-        office.client.circuit_tables(TablesIn(model="none", circuit="ov"))
+        office.client.ask(TABLES, TablesIn(model="none", circuit="ov"))
 
 
 def test_a_table_that_takes_too_long_is_refused(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headscope.core.circuits.tables.MOST_FLOP", 1.0)
     with pytest.raises(HeadscopeError) as refused:
-        office.client.circuit_tables(TablesIn(model="tiny", circuit="direct"))
+        office.client.ask(TABLES, TablesIn(model="tiny", circuit="direct"))
     assert refused.value.code == "table-too-large"

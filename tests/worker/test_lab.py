@@ -25,6 +25,7 @@ from headscope.messages import (
     PatternsIn,
     TypedArray,
 )
+from headscope.messages.questions import ABLATION, ATTRIBUTION, CONTINUE, GATES, LENS, LOOK, PATTERNS
 from headscope.worker.lab import patterns as lab_patterns
 from headscope.worker.lab.plan import Plan, admit
 from worker.conftest import Office
@@ -80,7 +81,9 @@ def log_probabilities(
 
 def test_gates_say_what_the_weights_say(office: Office, precise: transformers.GPT2LMHeadModel) -> None:
     gates = [[1.0, 0.0, 0.3, 1.0], [0.5, 1.0, 1.0, 0.0], [0.0, 1.0, 0.8, 1.0]]
-    answer = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates, at=4, answers=[7, 11], top=5))
+    answer = office.client.ask(
+        GATES, GatesIn(model="tiny", text=TEXT, gates=gates, at=4, answers=[7, 11], top=5)
+    )
     ids = [token.id for token in answer.tokens]
     before, after = log_probabilities(precise, ids, OPEN), log_probabilities(precise, ids, gates)
     assert answer.at == 4
@@ -113,7 +116,7 @@ def test_a_move_of_the_gates_costs_one_pass(office: Office) -> None:
             counts = []
             for gates in (muted((0, 1)), muted((0, 2)), OPEN, muted((1, 1), (2, 2))):
                 passes.clear()
-                office.client.gates(GatesIn(model="tiny", text=text, gates=gates))
+                office.client.ask(GATES, GatesIn(model="tiny", text=text, gates=gates))
                 counts.append(len(passes))
         finally:
             hook.remove()
@@ -122,7 +125,7 @@ def test_a_move_of_the_gates_costs_one_pass(office: Office) -> None:
 
 def test_what_is_kept_is_what_would_be_computed(office: Office) -> None:
     def ask(at: int | None, gates: list[list[float]] = OPEN, bos: bool | None = None) -> str:
-        answer = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates, at=at, bos=bos))
+        answer = office.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=gates, at=at, bos=bos))
         return json.dumps([answer.loss_before, [(t.token.id, t.before) for t in answer.next]])
 
     first = [ask(2), ask(3), ask(3, bos=False), ask(None)]
@@ -132,8 +135,8 @@ def test_what_is_kept_is_what_would_be_computed(office: Office) -> None:
 
 
 def test_a_look_agrees_with_the_patterns(office: Office) -> None:
-    seen = office.client.look(LookIn(model="tiny", text=TEXT))
-    patterns = array(office.client.patterns(PatternsIn(model="tiny", text=TEXT)).patterns).astype("f8")
+    seen = office.client.ask(LOOK, LookIn(model="tiny", text=TEXT))
+    patterns = array(office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT)).patterns).astype("f8")
     values = dict(zip((score.name for score in seen.scores), array(seen.values), strict=True))
     n = len(seen.tokens)
     late = np.arange(1, n)
@@ -153,10 +156,10 @@ def test_a_look_agrees_with_the_patterns(office: Office) -> None:
 
 def test_losses_of_a_look_are_those_of_the_gates(office: Office) -> None:
     gates = muted((1, 2))
-    answer = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates))
+    answer = office.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=gates))
     for seen, losses in (
-        (office.client.look(LookIn(model="tiny", text=TEXT)), answer.loss_before),
-        (office.client.look(LookIn(model="tiny", text=TEXT, gates=gates)), answer.loss_after),
+        (office.client.ask(LOOK, LookIn(model="tiny", text=TEXT)), answer.loss_before),
+        (office.client.ask(LOOK, LookIn(model="tiny", text=TEXT, gates=gates)), answer.loss_after),
     ):
         np.testing.assert_allclose(array(seen.loss), numbers(losses), atol=1e-5)
         repeats = [numbers(losses)[i] for i in range(1, len(losses)) if seen.copies[i] and seen.copies[i - 1]]
@@ -166,20 +169,20 @@ def test_losses_of_a_look_are_those_of_the_gates(office: Office) -> None:
 
 
 def test_a_prompt_of_one_token_gives_no_numbers_and_no_error(office: Office) -> None:
-    seen = office.client.look(LookIn(model="tiny", text="", bos=True))
+    seen = office.client.ask(LOOK, LookIn(model="tiny", text="", bos=True))
     assert len(seen.tokens) == 1
     assert seen.tokens[0].special
     assert np.isnan(array(seen.values)).all()
     assert (seen.loss_first, seen.loss_repeat) == (None, None)
-    answer = office.client.gates(GatesIn(model="tiny", text="", bos=True, gates=muted((0, 0))))
+    answer = office.client.ask(GATES, GatesIn(model="tiny", text="", bos=True, gates=muted((0, 0))))
     assert answer.loss_after == [None]
     assert len(answer.next) == 10
 
 
 def test_compact_patterns_are_the_same_patterns(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = array(office.client.patterns(PatternsIn(model="tiny", text=TEXT)).patterns)
+    exact = array(office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT)).patterns)
     n = exact.shape[-1]
-    answer = office.client.patterns(PatternsIn(model="tiny", text=TEXT, compact=True, layers=[1]))
+    answer = office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, compact=True, layers=[1]))
     assert (answer.patterns, answer.top) == (None, None)
     rows, columns = np.tril_indices(n)
     weights = (array(answer.triangle) / 255.0) ** 2
@@ -187,7 +190,7 @@ def test_compact_patterns_are_the_same_patterns(office: Office, monkeypatch: pyt
 
     monkeypatch.setattr(lab_patterns, "MOST_TRIANGLE_BYTES", 10)
     monkeypatch.setattr(lab_patterns, "TOP_KEYS", 4)
-    answer = office.client.patterns(PatternsIn(model="tiny", text=TEXT, compact=True, layers=[1]))
+    answer = office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, compact=True, layers=[1]))
     assert answer.triangle is None
     assert answer.top is not None
     keys, top, rest = (array(part) for part in (answer.top.keys, answer.top.weights, answer.top.rest))
@@ -201,9 +204,9 @@ def test_compact_patterns_are_the_same_patterns(office: Office, monkeypatch: pyt
 
 
 def test_weighted_patterns_weigh_keys_by_their_values(office: Office) -> None:
-    plain = array(office.client.patterns(PatternsIn(model="tiny", text=TEXT, layers=[0])).patterns)
+    plain = array(office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, layers=[0])).patterns)
     weighted = array(
-        office.client.patterns(PatternsIn(model="tiny", text=TEXT, layers=[0], weighted=True)).patterns
+        office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, layers=[0], weighted=True)).patterns
     )
     np.testing.assert_allclose(weighted.sum(-1), 1, atol=1e-5)
     ratio = weighted[0, 1, -1] / plain[0, 1, -1]
@@ -213,32 +216,32 @@ def test_weighted_patterns_weigh_keys_by_their_values(office: Office) -> None:
 
 
 def test_an_ablated_head_is_a_shut_gate_where_patterns_are_free(office: Office) -> None:
-    answer = office.client.ablation(HeadAblationIn(model="tiny", text=TEXT, layer=0, head=3))
+    answer = office.client.ask(ABLATION, HeadAblationIn(model="tiny", text=TEXT, layer=0, head=3))
     as_is, frozen, free = array(answer.loss)
-    gated = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=muted((0, 3))))
+    gated = office.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=muted((0, 3))))
     np.testing.assert_allclose(as_is, numbers(gated.loss_before), atol=1e-5)
     np.testing.assert_allclose(free, numbers(gated.loss_after), atol=1e-5)
     assert np.abs(frozen - free)[1:].max() > 1e-4, "later heads look elsewhere"
-    last = office.client.ablation(HeadAblationIn(model="tiny", text=TEXT, layer=2, head=3))
+    last = office.client.ask(ABLATION, HeadAblationIn(model="tiny", text=TEXT, layer=2, head=3))
     _, frozen, free = array(last.loss)
     np.testing.assert_allclose(frozen[1:], free[1:], atol=1e-5)  # no head comes after it
     assert all(value is not None and math.isfinite(value) for value in last.loss_repeat)
     with pytest.raises(Invalid, match=r"no head 3\.0") as error:
-        office.client.ablation(HeadAblationIn(model="tiny", text=TEXT, layer=3, head=0))
+        office.client.ask(ABLATION, HeadAblationIn(model="tiny", text=TEXT, layer=3, head=0))
     assert "heads 0-3" in error.value.remedy
 
 
 def test_a_continuation_is_what_the_gates_predict(office: Office) -> None:
     gates = muted((0, 0), (2, 1))
-    answer = office.client.continue_prompt(ContinueIn(model="tiny", text=TEXT, gates=gates, n_tokens=3))
-    text, n = TEXT, len(office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates)).tokens)
-    predicted = office.client.gates(GatesIn(model="tiny", text=text, gates=gates, top=100))
+    answer = office.client.ask(CONTINUE, ContinueIn(model="tiny", text=TEXT, gates=gates, n_tokens=3))
+    text, n = TEXT, len(office.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=gates)).tokens)
+    predicted = office.client.ask(GATES, GatesIn(model="tiny", text=text, gates=gates, top=100))
     assert answer.after[0].id == max(predicted.next, key=lambda row: row.after).token.id
     assert answer.before[0].id == max(predicted.next, key=lambda row: row.before).token.id
     assert (len(answer.before), len(answer.after), answer.note) == (3, 3, "")
-    same = office.client.continue_prompt(ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=3))
+    same = office.client.ask(CONTINUE, ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=3))
     assert same.before == same.after == answer.before
-    long = office.client.continue_prompt(ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=100))
+    long = office.client.ask(CONTINUE, ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=100))
     assert len(long.before) <= 64 - n
     assert "context of 64 tokens" in long.note or "ends its text" in long.note
 
@@ -246,7 +249,7 @@ def test_a_continuation_is_what_the_gates_predict(office: Office) -> None:
 def test_draws_are_those_of_the_seed(office: Office) -> None:
     def draw(seed: int) -> list[int]:
         wanted = ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=8, temperature=2.0, seed=seed)
-        answer = office.client.continue_prompt(wanted)
+        answer = office.client.ask(CONTINUE, wanted)
         assert answer.before == answer.after
         return [token.id for token in answer.after]
 
@@ -257,7 +260,7 @@ def test_draws_are_those_of_the_seed(office: Office) -> None:
 def test_the_parts_of_a_logit_add_up_to_it(office: Office, precise: transformers.GPT2LMHeadModel) -> None:
     gates = [[1.0, 0.0, 0.3, 1.0], [0.5, 1.0, 1.0, 0.0], [0.0, 1.0, 0.8, 1.0]]
     wanted = AttributionIn(model="tiny", text=TEXT, at=5, token=7, against=11, gates=gates)
-    answer = office.client.attribution(wanted)
+    answer = office.client.ask(ATTRIBUTION, wanted)
     heads = array(answer.heads)
     assert heads.shape == (3, 4)
     total = heads.sum() + sum(part.value for part in answer.parts)
@@ -274,9 +277,9 @@ def test_the_parts_of_a_logit_add_up_to_it(office: Office, precise: transformers
 
 def test_the_lens_ends_with_what_the_model_says(office: Office) -> None:
     gates = muted((1, 1))
-    seen = office.client.lens(LensIn(model="tiny", text=TEXT, at=3, gates=gates))
-    said = office.client.gates(
-        GatesIn(model="tiny", text=TEXT, at=3, gates=gates, answers=[seen.token.id], top=100)
+    seen = office.client.ask(LENS, LensIn(model="tiny", text=TEXT, at=3, gates=gates))
+    said = office.client.ask(
+        GATES, GatesIn(model="tiny", text=TEXT, at=3, gates=gates, answers=[seen.token.id], top=100)
     )
     assert [layer.layers for layer in seen.layers] == [0, 1, 2, 3]
     last = seen.layers[-1]
@@ -285,7 +288,7 @@ def test_the_lens_ends_with_what_the_model_says(office: Office) -> None:
     assert last.top_probability == pytest.approx(
         sorted((row.after for row in said.next), reverse=True)[:5], abs=1e-5
     )
-    followed = office.client.lens(LensIn(model="tiny", text=TEXT, at=3, gates=gates, token=9))
+    followed = office.client.ask(LENS, LensIn(model="tiny", text=TEXT, at=3, gates=gates, token=9))
     assert followed.layers[-1].rank > 0
     assert [layer.top for layer in followed.layers] == [layer.top for layer in seen.layers]
 
@@ -308,7 +311,7 @@ def test_the_lens_ends_with_what_the_model_says(office: Office) -> None:
 )
 def test_what_cannot_be_answered_says_why(office: Office, wanted: GatesIn, code: str, says: str) -> None:
     with pytest.raises(Invalid) as error:
-        office.client.gates(wanted)
+        office.client.ask(GATES, wanted)
     assert error.value.code == code
     assert says in str(error.value)
 
@@ -318,9 +321,9 @@ def test_what_cannot_be_answered_says_why(office: Office, wanted: GatesIn, code:
 def test_any_text_is_answered_or_refused_in_words(office: Office, text: str) -> None:
     if len(office.desk.catalogue.tokenizer("tiny").encode(text)) > 64:
         with pytest.raises(Invalid, match="reads 64"):
-            office.client.look(LookIn(model="tiny", text=text))
+            office.client.ask(LOOK, LookIn(model="tiny", text=text))
         return
-    seen = office.client.look(LookIn(model="tiny", text=text))
+    seen = office.client.ask(LOOK, LookIn(model="tiny", text=text))
     spelled = "".join(token.hex for token in seen.tokens if not token.special)
     assert bytes.fromhex(spelled) == text.encode()
     assert seen.tokens[0].special, "BOS first"

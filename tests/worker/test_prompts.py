@@ -14,6 +14,7 @@ import pytest
 from headscope.core.arrays import decode, encode
 from headscope.errors import Invalid, NotFound, TooLarge, Unavailable
 from headscope.messages import GatesIn, PatternsIn
+from headscope.messages.questions import GATES, PATTERNS
 from headscope.store import evaluations, workers
 from headscope.tasks.catalogue import TaskCatalogue
 from headscope.worker.lab import patterns as lab_patterns
@@ -23,7 +24,7 @@ TEXT = "the cat sat on the mat"
 
 
 def test_patterns_are_causal_and_each_row_sums_to_one(office: Office) -> None:
-    answer = office.client.patterns(PatternsIn(model="tiny", text=TEXT))
+    answer = office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
     patterns = decode(answer.patterns)
     n = len(answer.tokens)
     assert patterns.shape == (3, 4, n, n)
@@ -34,20 +35,20 @@ def test_patterns_are_causal_and_each_row_sums_to_one(office: Office) -> None:
 
 
 def test_layers_are_those_asked_for(office: Office) -> None:
-    every = decode(office.client.patterns(PatternsIn(model="tiny", text=TEXT)).patterns)
-    answer = office.client.patterns(PatternsIn(model="tiny", text=TEXT, layers=[2, 0]))
+    every = decode(office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT)).patterns)
+    answer = office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, layers=[2, 0]))
     assert answer.layers == [2, 0]
     np.testing.assert_allclose(decode(answer.patterns), every[[2, 0]], atol=1e-6)
 
 
 def test_open_gates_change_nothing_and_shut_ones_do(office: Office) -> None:
-    opened = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=[[1.0] * 4] * 3))
+    opened = office.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=[[1.0] * 4] * 3))
     assert opened.kl == 0
     assert opened.loss_before == opened.loss_after
     assert all(token.before == token.after for token in opened.next)
     gates = np.ones((3, 4), "f4")
     gates[1, 2] = 0
-    shut = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=encode(gates), top=3))
+    shut = office.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=encode(gates), top=3))
     assert shut.kl > 0
     assert len(shut.next) == 3
     assert shut.loss_before == opened.loss_before
@@ -62,41 +63,41 @@ def test_open_gates_change_nothing_and_shut_ones_do(office: Office) -> None:
 )
 def test_gates_that_cannot_be_used_say_why(office: Office, gates: list[list[float]], says: str) -> None:
     with pytest.raises(Invalid, match=says):
-        office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates))
+        office.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=gates))
 
 
 def test_text_that_cannot_be_used_says_why(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Invalid) as empty:
-        office.client.patterns(PatternsIn(model="tiny", text="", bos=False))
+        office.client.ask(PATTERNS, PatternsIn(model="tiny", text="", bos=False))
     with pytest.raises(Invalid) as long:
-        office.client.patterns(PatternsIn(model="tiny", text="cat " * 200))
+        office.client.ask(PATTERNS, PatternsIn(model="tiny", text="cat " * 200))
     with pytest.raises(Invalid) as layer:
-        office.client.patterns(PatternsIn(model="tiny", text=TEXT, layers=[3]))
+        office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, layers=[3]))
     assert [error.value.code for error in (empty, long, layer)] == ["empty-text", "too-long", "unknown-layer"]
     assert "Layers run 0-2" in layer.value.remedy
     monkeypatch.setattr(lab_patterns, "MOST_PATTERN_BYTES", 100)
     with pytest.raises(TooLarge):
-        office.client.patterns(PatternsIn(model="tiny", text=TEXT))
+        office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
 
 
 def test_an_unknown_model_is_said_to_be(office: Office) -> None:
     with pytest.raises(NotFound) as error:
-        office.client.patterns(PatternsIn(model="no-such-model", text=TEXT))
+        office.client.ask(PATTERNS, PatternsIn(model="no-such-model", text=TEXT))
     assert error.value.code == "unknown-model"
 
 
 def test_strangers_are_turned_away(office: Office) -> None:
     body = {"model": "tiny", "text": TEXT}
     for headers in ({}, {"Authorization": "Bearer wrong"}):
-        answer = httpx.post(f"{office.address}/patterns", json=body, headers=headers, trust_env=False)
+        answer = httpx.post(f"{office.address}/lab/patterns", json=body, headers=headers, trust_env=False)
         assert answer.status_code == 403
 
 
 def test_the_model_stays_loaded(office: Office) -> None:
-    office.client.patterns(PatternsIn(model="tiny", text=TEXT))
+    office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
     assert office.desk.resident.names() == ["tiny"]
     start = time.monotonic()
-    office.client.patterns(PatternsIn(model="tiny", text=TEXT))
+    office.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
     assert time.monotonic() - start < 2
 
 
@@ -133,7 +134,7 @@ def test_a_task_too_long_for_the_model_says_so(office: Office) -> None:
 def test_without_a_worker_pages_are_told_at_once(office: Office, tmp_path: Path) -> None:
     alone = without_workers(office, tmp_path)
     with pytest.raises(Unavailable) as error:
-        alone.client.patterns(PatternsIn(model="tiny", text=TEXT))
+        alone.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
     assert error.value.code == "no-worker"
     answer = alone.client.accuracy(office.desk.catalogue.info("tiny"), TaskCatalogue([]).get("rule-aba"))
     assert (answer.status, answer.accuracy) == ("unavailable", None)
@@ -158,7 +159,7 @@ def test_a_worker_that_cannot_be_reached_is_passed_over(office: Office, tmp_path
                 patience=60,
             )
         workers.beat(session, "dead", ["tiny"])  # it would be preferred
-    assert alone.client.patterns(PatternsIn(model="tiny", text=TEXT)).model == "tiny"
+    assert alone.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT)).model == "tiny"
     alone.client.close()
     alone.store.close()
 
@@ -180,7 +181,7 @@ def test_a_worker_that_dies_while_answering_ends_the_wait(office: Office, tmp_pa
             address=f"http://127.0.0.1:{server.getsockname()[1]}",
         )  # fmt: skip
     with pytest.raises(Unavailable) as error:
-        alone.client.patterns(PatternsIn(model="tiny", text=TEXT))
+        alone.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
     assert error.value.code == "worker-died"
     thread.join(5)
     server.close()

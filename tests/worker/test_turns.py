@@ -12,6 +12,7 @@ import pytest
 
 from headscope.errors import HeadscopeError, Refused, Unavailable
 from headscope.messages import ContinueIn, GatesIn, GatesOut
+from headscope.messages.questions import CONTINUE, GATES
 from headscope.tasks.catalogue import TaskCatalogue
 from headscope.worker import client as worker_client
 from headscope.worker.boards import Boards
@@ -63,7 +64,7 @@ def test_a_burst_from_one_board_takes_one_answer(office: Office) -> None:
         gates = np.ones((3, 4))
         gates[0, 0] = number / 40
         wanted = GatesIn(model="tiny", text=TEXT, gates=gates.tolist(), board="mine", turn=number)
-        return office.client.gates(wanted)
+        return office.client.ask(GATES, wanted)
 
     ask(0)
     with office.desk.resident.model("tiny", dtype="float32", attention="sdpa") as model:
@@ -84,11 +85,11 @@ def test_too_many_requests_are_turned_away_at_once(office: Office) -> None:
     wanted = GatesIn(model="tiny", text=TEXT, gates=[[0.5] * 4] * 3)
     with ThreadPoolExecutor(MOST_INSIDE) as pool:
         with turn.interactive():
-            asked = [pool.submit(office.client.gates, wanted) for _ in range(MOST_INSIDE)]
+            asked = [pool.submit(office.client.ask, GATES, wanted) for _ in range(MOST_INSIDE)]
             until(lambda: turn.waiting == MOST_INSIDE)
             start = time.monotonic()
             with pytest.raises(Unavailable) as error:
-                office.client.gates(wanted)
+                office.client.ask(GATES, wanted)
             assert time.monotonic() - start < 5
         assert {outcome(future) for future in asked} == {"answered"}
     assert (error.value.code, error.value.retry_after) == ("worker-busy", 2)
@@ -102,7 +103,7 @@ def test_an_accuracy_is_not_waited_for(office: Office, monkeypatch: pytest.Monke
     wanted = GatesIn(model="tiny", text=TEXT, gates=[[0.4] * 4] * 3)
     with ThreadPoolExecutor(MOST_INSIDE) as pool:
         with turn.interactive():
-            asked = [pool.submit(office.client.gates, wanted) for _ in range(MOST_INSIDE)]
+            asked = [pool.submit(office.client.ask, GATES, wanted) for _ in range(MOST_INSIDE)]
             until(lambda: turn.waiting == MOST_INSIDE)
             start = time.monotonic()
             answer = office.client.accuracy(info, task)
@@ -115,15 +116,15 @@ def test_a_continuation_lends_the_device_between_its_tokens(office: Office) -> N
     """A prompt in the middle of another's gated continuation is answered, and as if it were alone."""
     shut = [[0.0] * 4] * 3
     wanted = ContinueIn(model="tiny", text=TEXT, gates=shut, n_tokens=50)
-    alone = office.client.continue_prompt(wanted)
+    alone = office.client.ask(CONTINUE, wanted)
     plain = GatesIn(model="tiny", text="the dog", gates=[[1.0] * 4, [0.5] * 4, [1.0] * 4])
-    expected = office.client.gates(plain)
+    expected = office.client.ask(GATES, plain)
     answers: list[tuple[float, GatesOut]] = []
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(office.client.continue_prompt, wanted)
+        running = pool.submit(office.client.ask, CONTINUE, wanted)
         while not running.done():
             office.desk.kept._readings.clear()
-            answers.append((time.monotonic(), office.client.gates(plain)))
+            answers.append((time.monotonic(), office.client.ask(GATES, plain)))
         ended = time.monotonic()
     assert running.result() == alone
     assert all(answer == expected for _, answer in answers)
@@ -144,10 +145,10 @@ def test_a_model_that_loads_is_said_to(office: Office, monkeypatch: pytest.Monke
     wanted = GatesIn(model="tiny", text=TEXT, gates=[[0.5] * 4] * 3, wait=0.2)
     try:
         with pytest.raises(Unavailable) as error:
-            office.client.gates(wanted)
+            office.client.ask(GATES, wanted)
         assert (error.value.code, error.value.retry_after) == ("model-loading", 2)
         loaded.set()
-        assert office.client.gates(wanted.model_copy(update={"wait": 60})).model == "tiny"
+        assert office.client.ask(GATES, wanted.model_copy(update={"wait": 60})).model == "tiny"
     finally:
         loaded.set()
         resident._entries.update(held)

@@ -6,7 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from headscope.messages.base import Schema
+from headscope.messages.base import AboutModel, Schema
+
+
+class AccuracyIn(AboutModel):
+    task: str
 
 
 class TaskAccuracyOut(Schema):

@@ -17,6 +17,10 @@ class Schema(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class AboutModel(Schema):
+    model: str
+
+
 class TokenOut(Schema):
     id: int
     start: int = Field(description="Byte offset in the UTF-8 text.")

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from headscope.messages.base import Schema, TokenOut
+from headscope.messages.base import AboutModel, Schema, TokenOut
 
 Circuit = Literal["ov", "qk", "direct"]
 Processing = Literal["folded", "raw"]
@@ -18,8 +18,7 @@ Processing = Literal["folded", "raw"]
 MOST_CELLS: Final = 200
 
 
-class CircuitIn(Schema):
-    model: str
+class CircuitIn(AboutModel):
     weight_processing: Processing = Field(
         default="folded", description="Norm weights folded into what reads the stream, or left out."
     )
@@ -154,8 +153,7 @@ class VirtualOut(Schema):
     limits: list[str]
 
 
-class TokenSearchIn(Schema):
-    model: str
+class TokenSearchIn(AboutModel):
     text: str = Field(min_length=1, max_length=200)
     top: int = Field(default=20, ge=1, le=MOST_CELLS)
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from pydantic import Field, model_validator
 
-from headscope.messages.base import Schema, TokenOut, TypedArray
+from headscope.messages.base import AboutModel, Schema, TokenOut, TypedArray
 
 MAX_TEXT: Final = 400_000
 """Characters of a prompt; no model's context holds as many."""
@@ -18,8 +18,7 @@ MAX_TEXT: Final = 400_000
 Gates = TypedArray | list[list[float]]
 
 
-class LabIn(Schema):
-    model: str
+class LabIn(AboutModel):
     text: str | None = Field(default=None, max_length=MAX_TEXT)
     prompt: str | None = Field(
         default=None, max_length=64, description="A stored prompt's id, in place of the text."
