@@ -14,13 +14,12 @@ from headscope.errors import HeadscopeError, NotFound, Unavailable
 from headscope.store import attempts, runs, workers
 from headscope.store.session import Store
 from headscope.web import events
-from headscope.web.examples import EXAMPLES
-from headscope.web.schemas import RunOut
+from headscope.web.schemas import AttemptOut, RunOut
 from web.conftest import Rows
 
 
 def a_run(**changes: Any) -> RunOut:
-    return RunOut.model_validate({**EXAMPLES["RunOut"], **changes})
+    return RunOut.model_validate({**RunOut.example(), **changes})
 
 
 def heard(*answers: RunOut | HeadscopeError) -> list[tuple[str, dict[str, Any]]]:
@@ -66,7 +65,7 @@ def test_every_final_status_ends_it(status: str) -> None:
 
 
 def test_a_reproduction_under_way_goes_on() -> None:
-    first = EXAMPLES["AttemptOut"]
+    first = AttemptOut.example()
     second = {**first, "number": 2, "status": "running", "drift": None}
     ended = {**second, "status": "done", "drift": 0.0}
     told = heard(a_run(attempts=[first, second]), a_run(attempts=[first, ended]))

@@ -11,12 +11,12 @@ from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from headscope import __version__
+from headscope import __version__, messages
+from headscope.messages import Schema
 from headscope.messages.questions import QUESTIONS, Question
 from headscope.settings import Settings
-from headscope.web import problems
+from headscope.web import problems, schemas
 from headscope.web.deps import Services, signed_in
-from headscope.web.examples import EXAMPLES
 from headscope.web.headers import SecurityHeaders
 from headscope.web.limits import BodyLimit
 from headscope.web.origin import HostAndOrigin
@@ -106,13 +106,14 @@ def create_app(settings: Settings, questions: Iterable[Question[Any, Any]] = QUE
 
 
 class Application(FastAPI):
-    """FastAPI whose OpenAPI document has an example beside each schema."""
+    """FastAPI, which drops what is null from its document, with the nulls of examples put back."""
 
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
         for name, schema in document["components"]["schemas"].items():
-            if name in EXAMPLES:
-                schema["examples"] = [EXAMPLES[name]]
+            message = getattr(schemas, name, None) or getattr(messages, name, None)
+            if isinstance(message, type) and issubclass(message, Schema):
+                schema["examples"] = [message.example()]
         return document
 
 

@@ -1388,19 +1388,19 @@ export interface components {
          *     looks at, or is followed by.
          * @example {
          *       "row": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "column": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "value": 12.1
@@ -1580,7 +1580,7 @@ export interface components {
          *       "layer": 1,
          *       "head": 5,
          *       "weight_processing": "folded",
-         *       "source": 319,
+         *       "source": 3290,
          *       "pairs": [
          *         [
          *           300,
@@ -1648,29 +1648,29 @@ export interface components {
          *       "found": [
          *         {
          *           "source": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "intended": [
          *             {
          *               "destination": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "output": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "q": 2,
@@ -1679,19 +1679,19 @@ export interface components {
          *             },
          *             {
          *               "destination": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "output": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "q": 2,
@@ -1702,19 +1702,19 @@ export interface components {
          *           "crossed": [
          *             {
          *               "destination": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "output": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "q": 2,
@@ -1723,19 +1723,19 @@ export interface components {
          *             },
          *             {
          *               "destination": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "output": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "q": 2,
@@ -1778,29 +1778,29 @@ export interface components {
          * CrossedPairs
          * @example {
          *       "source": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "intended": [
          *         {
          *           "destination": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "output": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "q": 2,
@@ -1809,19 +1809,19 @@ export interface components {
          *         },
          *         {
          *           "destination": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "output": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "q": 2,
@@ -1832,19 +1832,19 @@ export interface components {
          *       "crossed": [
          *         {
          *           "destination": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "output": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "q": 2,
@@ -1853,19 +1853,19 @@ export interface components {
          *         },
          *         {
          *           "destination": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "output": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "q": 2,
@@ -1900,11 +1900,11 @@ export interface components {
          *       "left_high": [
          *         {
          *           "token": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "value": 0.31
@@ -1914,11 +1914,11 @@ export interface components {
          *       "right_high": [
          *         {
          *           "token": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "value": 0.31
@@ -2381,6 +2381,32 @@ export interface components {
              * @description Mean over the repeats, the same three.
              */
             loss_repeat: (number | null)[];
+        };
+        /**
+         * HeadlineValueOut
+         * @example {
+         *       "name": "always_needed",
+         *       "label": "Always needed",
+         *       "value": 0.25,
+         *       "unit": "share"
+         *     }
+         */
+        HeadlineValueOut: {
+            /** Name */
+            name: string;
+            /** Label */
+            label: string;
+            /**
+             * Value
+             * @description A number, a head, words, or a list of them; null where it isn't known.
+             */
+            value: unknown;
+            /**
+             * Unit
+             * @description A share is of 1; a head, pair or path is named; empty for scores, words.
+             * @enum {string}
+             */
+            unit: "" | "nats" | "logits" | "share" | "head" | "pair" | "path" | "count";
         };
         /**
          * HealthOut
@@ -3386,6 +3412,20 @@ export interface components {
          *         "accuracy_ungated": 0.91,
          *         "accuracy_plus": 0.97
          *       },
+         *       "headline_values": [
+         *         {
+         *           "name": "always_needed",
+         *           "label": "Always needed",
+         *           "value": 0.25,
+         *           "unit": "share"
+         *         },
+         *         {
+         *           "name": "accuracy_ungated",
+         *           "label": "Accuracy as it is",
+         *           "value": 0.91,
+         *           "unit": "share"
+         *         }
+         *       ],
          *       "result": "4be1f0a9c2d7",
          *       "partial": false,
          *       "attempts": [
@@ -3473,6 +3513,11 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
+             * Headline Values
+             * @description The headline in words, in its order: what each value is, and its unit.
+             */
+            headline_values: components["schemas"]["HeadlineValueOut"][];
+            /**
              * Result
              * @description Names the result there is to read; another name, another result. Null without one.
              */
@@ -3543,6 +3588,20 @@ export interface components {
          *             "accuracy_ungated": 0.91,
          *             "accuracy_plus": 0.97
          *           },
+         *           "headline_values": [
+         *             {
+         *               "name": "always_needed",
+         *               "label": "Always needed",
+         *               "value": 0.25,
+         *               "unit": "share"
+         *             },
+         *             {
+         *               "name": "accuracy_ungated",
+         *               "label": "Accuracy as it is",
+         *               "value": 0.91,
+         *               "unit": "share"
+         *             }
+         *           ],
          *           "result": "4be1f0a9c2d7",
          *           "partial": false,
          *           "attempts": [
@@ -3878,6 +3937,20 @@ export interface components {
          *             "accuracy_ungated": 0.91,
          *             "accuracy_plus": 0.97
          *           },
+         *           "headline_values": [
+         *             {
+         *               "name": "always_needed",
+         *               "label": "Always needed",
+         *               "value": 0.25,
+         *               "unit": "share"
+         *             },
+         *             {
+         *               "name": "accuracy_ungated",
+         *               "label": "Accuracy as it is",
+         *               "value": 0.91,
+         *               "unit": "share"
+         *             }
+         *           ],
          *           "result": "4be1f0a9c2d7",
          *           "partial": false,
          *           "attempts": [
@@ -3988,7 +4061,7 @@ export interface components {
          *       "head": 5,
          *       "weight_processing": "folded",
          *       "circuit": "ov",
-         *       "token": 319,
+         *       "token": 3290,
          *       "top": 20
          *     }
          */
@@ -4050,29 +4123,29 @@ export interface components {
          *       "weight_processing": "folded",
          *       "circuit": "ov",
          *       "token": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "cells": [
          *         {
          *           "row": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "column": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "value": 12.1
@@ -4081,19 +4154,19 @@ export interface components {
          *       "column": [
          *         {
          *           "row": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "column": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "value": 12.1
@@ -4419,21 +4492,21 @@ export interface components {
          *       "model": "headscope-2l",
          *       "spelled": [
          *         {
-         *           "id": 319,
+         *           "id": 3290,
          *           "start": 0,
          *           "end": 4,
-         *           "text": " cat",
-         *           "hex": "20636174",
+         *           "text": "cats",
+         *           "hex": "63617473",
          *           "special": false
          *         }
          *       ],
          *       "containing": [
          *         {
-         *           "id": 319,
+         *           "id": 3290,
          *           "start": 0,
          *           "end": 4,
-         *           "text": " cat",
-         *           "hex": "20636174",
+         *           "text": "cats",
+         *           "hex": "63617473",
          *           "special": false
          *         }
          *       ],
@@ -4531,19 +4604,19 @@ export interface components {
          * @description `source ... destination -> output`; `score` is q o where both are above 0, else 0.
          * @example {
          *       "destination": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "output": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "q": 2,
@@ -4565,9 +4638,9 @@ export interface components {
          * TypedArray
          * @description An array as plotly and ``core.arrays`` read it, little-endian; NaN survives.
          * @example {
+         *       "bdata": "AACAPwAAAAA=",
          *       "dtype": "f4",
-         *       "shape": "1, 2",
-         *       "bdata": "AACAPwAAAAA="
+         *       "shape": "1, 2"
          *     }
          */
         TypedArray: {
@@ -4643,11 +4716,11 @@ export interface components {
          *           "left_high": [
          *             {
          *               "token": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "value": 0.31
@@ -4657,11 +4730,11 @@ export interface components {
          *           "right_high": [
          *             {
          *               "token": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "value": 0.31
@@ -4718,11 +4791,11 @@ export interface components {
          * Weighed
          * @example {
          *       "token": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "value": 0.31
