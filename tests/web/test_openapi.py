@@ -13,6 +13,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from headscope import messages
+from headscope.figures import meta
 from headscope.web import schemas
 from headscope.web.openapi import document
 
@@ -37,8 +38,12 @@ def test_each_schema_has_an_example(openapi: dict[str, Any]) -> None:
 def test_examples_fit_their_schema(openapi: dict[str, Any]) -> None:
     for name, schema in openapi["components"]["schemas"].items():
         for example in schema.get("examples", ()):
-            model = getattr(schemas, name, None) or getattr(messages, name)
-            TypeAdapter(model).validate_python(example)
+            TypeAdapter(defined(name)).validate_python(example)
+
+
+def defined(name: str) -> Any:
+    """The type behind a schema's name."""
+    return next(getattr(module, name) for module in (schemas, messages, meta) if hasattr(module, name))
 
 
 def test_each_operation_has_a_tag_a_summary_and_problems(openapi: dict[str, Any]) -> None:

@@ -1426,6 +1426,282 @@ export interface components {
             after: number;
         };
         /**
+         * ComparedRun
+         * @description A run by its id and in words.
+         * @example {
+         *       "label": "Induction, Headscope two-layer",
+         *       "run": "3f9c2a7be104d6588c1e"
+         *     }
+         */
+        ComparedRun: {
+            /** Run */
+            run: string;
+            /** Label */
+            label: string;
+        };
+        /**
+         * ComparisonFigureOut
+         * @description A plotly figure over several runs, without its template.
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "bar",
+         *           "y": {
+         *             "dtype": "f4",
+         *             "shape": "1, 2",
+         *             "bdata": "AACAPwAAAAA="
+         *           }
+         *         }
+         *       ],
+         *       "layout": {
+         *         "meta": {
+         *           "title": "Shares of heads by role",
+         *           "reading": "A bar is a run.",
+         *           "notes": [],
+         *           "runs": [
+         *             {
+         *               "run": "3f9c2a7be104d6588c1e",
+         *               "label": "Induction"
+         *             }
+         *           ]
+         *         }
+         *       }
+         *     }
+         */
+        ComparisonFigureOut: {
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            }[];
+            layout: components["schemas"]["ComparisonLayout"];
+        };
+        /**
+         * ComparisonLayout
+         * @description The same of several runs.
+         * @example {
+         *       "meta": {
+         *         "title": "Shares of heads by role",
+         *         "reading": "A bar is a run.",
+         *         "notes": [],
+         *         "runs": [
+         *           {
+         *             "run": "3f9c2a7be104d6588c1e",
+         *             "label": "Induction"
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        ComparisonLayout: {
+            meta: components["schemas"]["ComparisonMeta"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ComparisonMeta
+         * @description The same of a figure over several runs.
+         * @example {
+         *       "notes": [
+         *         "The runs were fitted with different presets."
+         *       ],
+         *       "reading": "Pearson's r between each two runs.",
+         *       "runs": [
+         *         {
+         *           "label": "Induction, Headscope two-layer",
+         *           "run": "3f9c2a7be104d6588c1e"
+         *         }
+         *       ],
+         *       "title": "How alike are the scores spread?"
+         *     }
+         */
+        ComparisonMeta: {
+            /** Title */
+            title: string;
+            /**
+             * Reading
+             * @description How to read it, in a sentence or a few.
+             */
+            reading: string;
+            /**
+             * Wide
+             * @description It wants the page's whole width.
+             */
+            wide?: boolean;
+            /**
+             * Absent
+             * @description The run has nothing for it to show.
+             */
+            absent?: boolean;
+            /**
+             * Threshold
+             * @description Where there is one, it follows it.
+             */
+            threshold?: number;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode?: "every" | "always" | "any";
+            /**
+             * Head
+             * @description It is about this one: layer and head.
+             */
+            head?: [
+                number,
+                number
+            ];
+            /**
+             * Looked At
+             * @description The heads that can be asked for; every head where unset.
+             */
+            looked_at?: [
+                number,
+                number
+            ][];
+            /**
+             * Score
+             * @description Which score or measure it shows.
+             */
+            score?: string;
+            /**
+             * Statistic
+             * @description What a cell's number is, in words.
+             */
+            statistic?: string;
+            /**
+             * Kind
+             * @description Which input of the reader.
+             * @enum {string}
+             */
+            kind?: "q" | "k" | "v";
+            /**
+             * Whole
+             * @description A cell is a pair of heads, not of layers.
+             */
+            whole?: boolean;
+            /**
+             * Log X
+             * @description Its x axis may be drawn in logarithms.
+             */
+            log_x?: boolean;
+            /** Updates Per Point */
+            updates_per_point?: number;
+            /**
+             * Pooled
+             * @description Updates to a point.
+             */
+            pooled?: number;
+            /**
+             * N Test
+             * @description Held-out examples.
+             */
+            n_test?: number;
+            /** Failed Seeds */
+            failed_seeds?: number;
+            /**
+             * Fewest
+             * @description Heads that are enough.
+             */
+            fewest?: number | null;
+            /**
+             * Pair
+             * @description Positions that learning compares.
+             */
+            pair?: [
+                number,
+                number
+            ];
+            intervals?: components["schemas"]["RoleRanges"];
+            /**
+             * Advice
+             * @description Whether more seeds would help, in words.
+             */
+            advice?: string;
+            /**
+             * More Seeds
+             * @description How many more would; null: unknown.
+             */
+            more_seeds?: number | null;
+            /** Disagreements */
+            disagreements?: components["schemas"]["Disagreement"][];
+            /**
+             * Methods
+             * @description Titles of methods by name.
+             */
+            methods?: {
+                [key: string]: string;
+            };
+            /** Layers */
+            layers?: number;
+            /** Heads */
+            heads?: number;
+            /**
+             * Seeds
+             * @description Stripes to a cell.
+             */
+            seeds?: number;
+            /**
+             * Cell Columns
+             * @description Columns of the heatmap to a cell.
+             */
+            cell_columns?: number;
+            /**
+             * Row Order
+             * @constant
+             */
+            row_order?: "head 0 on top";
+            /**
+             * Heads Per Group
+             * @description Query heads that share a key and value.
+             */
+            heads_per_group?: number;
+            /**
+             * Head Y
+             * @description Where each head's row is.
+             */
+            head_y?: number[];
+            /**
+             * Gap
+             * @description Between cells, in cells: x, y.
+             */
+            gap?: [
+                number,
+                number
+            ];
+            /**
+             * Max Width
+             * @description Pixels.
+             */
+            max_width?: number;
+            /**
+             * Outlined
+             * @description Heads with a frame round their cell.
+             */
+            outlined?: [
+                number,
+                number
+            ][];
+            /**
+             * Words
+             * @description What each value of a cell means, where values are kinds.
+             */
+            words?: string[];
+            /**
+             * Notes
+             * @description How the runs differ beyond what is compared.
+             */
+            notes: string[];
+            /** Runs */
+            runs: components["schemas"]["ComparedRun"][];
+            /**
+             * Fewest Seeds
+             * @description Of any of the runs.
+             */
+            fewest_seeds?: number | null;
+            /** Seeds Differ */
+            seeds_differ?: boolean;
+        };
+        /**
          * ComparisonOut
          * @example {
          *       "name": "shares",
@@ -1940,6 +2216,54 @@ export interface components {
             right_low: components["schemas"]["Weighed"][];
         };
         /**
+         * Disagreement
+         * @description A head that some methods find and others don't, with what would explain it.
+         * @example {
+         *       "found": [
+         *         "gating"
+         *       ],
+         *       "head": "1.5",
+         *       "measured": {
+         *         "direct": 0.02
+         *       },
+         *       "missed": [
+         *         "left_out"
+         *       ],
+         *       "seeds": 1,
+         *       "strength": 0.8,
+         *       "why": [
+         *         {
+         *           "accounts_for": [
+         *             "left_out"
+         *           ],
+         *           "kind": "backup",
+         *           "text": "Other heads do its work when it is closed."
+         *         }
+         *       ]
+         *     }
+         */
+        Disagreement: {
+            /** Head */
+            head: string;
+            /** Strength */
+            strength: number;
+            /** Found */
+            found: string[];
+            /** Missed */
+            missed: string[];
+            /**
+             * Seeds
+             * @description Share of the seeds that need it.
+             */
+            seeds: number;
+            /** Measured */
+            measured: {
+                [key: string]: unknown;
+            };
+            /** Why */
+            why: components["schemas"]["Why"][];
+        };
+        /**
          * EstimateOut
          * @example {
          *       "run_id": "3f9c2a7be104d6588c1e",
@@ -1997,6 +2321,207 @@ export interface components {
             counterfactual: components["schemas"]["TokenOut"][] | null;
         };
         /**
+         * FigureLayout
+         * @description Plotly's layout, with what the figure says of itself in `meta`.
+         * @example {
+         *       "xaxis": {
+         *         "title": {
+         *           "text": "Layer"
+         *         }
+         *       },
+         *       "meta": {
+         *         "title": "Roles",
+         *         "reading": "A cell is a head."
+         *       }
+         *     }
+         */
+        FigureLayout: {
+            meta: components["schemas"]["FigureMeta"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * FigureMeta
+         * @description What a figure says beside its traces; what doesn't concern it is left out.
+         * @example {
+         *       "reading": "How much each repeated token looks back.",
+         *       "title": "Prefix matching"
+         *     }
+         */
+        FigureMeta: {
+            /** Title */
+            title: string;
+            /**
+             * Reading
+             * @description How to read it, in a sentence or a few.
+             */
+            reading: string;
+            /**
+             * Wide
+             * @description It wants the page's whole width.
+             */
+            wide?: boolean;
+            /**
+             * Absent
+             * @description The run has nothing for it to show.
+             */
+            absent?: boolean;
+            /**
+             * Threshold
+             * @description Where there is one, it follows it.
+             */
+            threshold?: number;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode?: "every" | "always" | "any";
+            /**
+             * Head
+             * @description It is about this one: layer and head.
+             */
+            head?: [
+                number,
+                number
+            ];
+            /**
+             * Looked At
+             * @description The heads that can be asked for; every head where unset.
+             */
+            looked_at?: [
+                number,
+                number
+            ][];
+            /**
+             * Score
+             * @description Which score or measure it shows.
+             */
+            score?: string;
+            /**
+             * Statistic
+             * @description What a cell's number is, in words.
+             */
+            statistic?: string;
+            /**
+             * Kind
+             * @description Which input of the reader.
+             * @enum {string}
+             */
+            kind?: "q" | "k" | "v";
+            /**
+             * Whole
+             * @description A cell is a pair of heads, not of layers.
+             */
+            whole?: boolean;
+            /**
+             * Log X
+             * @description Its x axis may be drawn in logarithms.
+             */
+            log_x?: boolean;
+            /** Updates Per Point */
+            updates_per_point?: number;
+            /**
+             * Pooled
+             * @description Updates to a point.
+             */
+            pooled?: number;
+            /**
+             * N Test
+             * @description Held-out examples.
+             */
+            n_test?: number;
+            /** Failed Seeds */
+            failed_seeds?: number;
+            /**
+             * Fewest
+             * @description Heads that are enough.
+             */
+            fewest?: number | null;
+            /**
+             * Pair
+             * @description Positions that learning compares.
+             */
+            pair?: [
+                number,
+                number
+            ];
+            intervals?: components["schemas"]["RoleRanges"];
+            /**
+             * Advice
+             * @description Whether more seeds would help, in words.
+             */
+            advice?: string;
+            /**
+             * More Seeds
+             * @description How many more would; null: unknown.
+             */
+            more_seeds?: number | null;
+            /** Disagreements */
+            disagreements?: components["schemas"]["Disagreement"][];
+            /**
+             * Methods
+             * @description Titles of methods by name.
+             */
+            methods?: {
+                [key: string]: string;
+            };
+            /** Layers */
+            layers?: number;
+            /** Heads */
+            heads?: number;
+            /**
+             * Seeds
+             * @description Stripes to a cell.
+             */
+            seeds?: number;
+            /**
+             * Cell Columns
+             * @description Columns of the heatmap to a cell.
+             */
+            cell_columns?: number;
+            /**
+             * Row Order
+             * @constant
+             */
+            row_order?: "head 0 on top";
+            /**
+             * Heads Per Group
+             * @description Query heads that share a key and value.
+             */
+            heads_per_group?: number;
+            /**
+             * Head Y
+             * @description Where each head's row is.
+             */
+            head_y?: number[];
+            /**
+             * Gap
+             * @description Between cells, in cells: x, y.
+             */
+            gap?: [
+                number,
+                number
+            ];
+            /**
+             * Max Width
+             * @description Pixels.
+             */
+            max_width?: number;
+            /**
+             * Outlined
+             * @description Heads with a frame round their cell.
+             */
+            outlined?: [
+                number,
+                number
+            ][];
+            /**
+             * Words
+             * @description What each value of a cell means, where values are kinds.
+             */
+            words?: string[];
+        };
+        /**
          * FigureOut
          * @description A plotly figure without its template: GET /theme has both templates once.
          * @example {
@@ -2015,6 +2540,10 @@ export interface components {
          *           "title": {
          *             "text": "Layer"
          *           }
+         *         },
+         *         "meta": {
+         *           "title": "Roles",
+         *           "reading": "A cell is a head."
          *         }
          *       }
          *     }
@@ -2024,10 +2553,7 @@ export interface components {
             data: {
                 [key: string]: unknown;
             }[];
-            /** Layout */
-            layout: {
-                [key: string]: unknown;
-            };
+            layout: components["schemas"]["FigureLayout"];
         };
         /**
          * GatePreset
@@ -3330,6 +3856,36 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * RoleRanges
+         * @description Of the share of heads with each role.
+         * @example {
+         *       "harmful": {
+         *         "always": [
+         *           0,
+         *           0.02
+         *         ],
+         *         "any": [
+         *           0.1,
+         *           0.2
+         *         ]
+         *       },
+         *       "needed": {
+         *         "always": [
+         *           0.07,
+         *           0.21
+         *         ],
+         *         "any": [
+         *           0.3,
+         *           0.5
+         *         ]
+         *       }
+         *     }
+         */
+        RoleRanges: {
+            needed: components["schemas"]["ShareRanges"];
+            harmful: components["schemas"]["ShareRanges"];
+        };
+        /**
          * RunIn
          * @example {
          *       "analysis": "chg",
@@ -3738,6 +4294,32 @@ export interface components {
             expires_at: string | null;
             /** Revoked At */
             revoked_at: string | null;
+        };
+        /**
+         * ShareRanges
+         * @description Both ends of the 95 % interval of a share; null with too few seeds.
+         * @example {
+         *       "always": [
+         *         0.07,
+         *         0.21
+         *       ],
+         *       "any": [
+         *         0.3,
+         *         0.5
+         *       ]
+         *     }
+         */
+        ShareRanges: {
+            /** Always */
+            always: [
+                number,
+                number
+            ] | null;
+            /** Any */
+            any: [
+                number,
+                number
+            ] | null;
         };
         /**
          * SharedLab
@@ -4807,6 +5389,25 @@ export interface components {
             value: number;
         };
         /**
+         * Why
+         * @description A sentence on why methods disagree, and the methods that it accounts for.
+         * @example {
+         *       "accounts_for": [
+         *         "left_out"
+         *       ],
+         *       "kind": "backup",
+         *       "text": "Other heads do its work when it is closed."
+         *     }
+         */
+        Why: {
+            /** Kind */
+            kind: string;
+            /** Text */
+            text: string;
+            /** Accounts For */
+            accounts_for: string[];
+        };
+        /**
          * WorkerOut
          * @example {
          *       "id": "lab-7f3a",
@@ -5475,7 +6076,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FigureOut"];
+                    "application/json": components["schemas"]["ComparisonFigureOut"];
                 };
             };
             /** @description What is wrong and what to do. */

@@ -2,6 +2,9 @@
 
 from headscope.web.schemas.analyses import AnalysisOut as AnalysisOut
 from headscope.web.schemas.analyses import ComparisonOut as ComparisonOut
+from headscope.web.schemas.figures import ComparisonFigureOut as ComparisonFigureOut
+from headscope.web.schemas.figures import ComparisonLayout as ComparisonLayout
+from headscope.web.schemas.figures import FigureLayout as FigureLayout
 from headscope.web.schemas.figures import FigureOut as FigureOut
 from headscope.web.schemas.figures import ResultOut as ResultOut
 from headscope.web.schemas.figures import TableColumn as TableColumn

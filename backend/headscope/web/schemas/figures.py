@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import ConfigDict
 
+from headscope.figures.meta import ComparisonMeta, FigureMeta
 from headscope.messages.base import ARRAY, Schema, example
 from headscope.web.schemas.models import ModelInfoOut
 
@@ -33,15 +34,47 @@ class ResultOut(Schema):
     values: dict[str, Any]
 
 
+class FigureLayout(Schema):
+    """Plotly's layout, with what the figure says of itself in `meta`."""
+
+    model_config = ConfigDict(extra="allow") | example(
+        xaxis={"title": {"text": "Layer"}}, meta={"title": "Roles", "reading": "A cell is a head."}
+    )
+
+    meta: FigureMeta
+
+
 class FigureOut(Schema):
     """A plotly figure without its template: GET /theme has both templates once."""
 
-    model_config = example(
-        data=[{"type": "heatmap", "z": ARRAY}], layout={"xaxis": {"title": {"text": "Layer"}}}
-    )
+    model_config = example(data=[{"type": "heatmap", "z": ARRAY}], layout=FigureLayout.example())
 
     data: list[dict[str, Any]]
-    layout: dict[str, Any]
+    layout: FigureLayout
+
+
+class ComparisonLayout(Schema):
+    """The same of several runs."""
+
+    model_config = ConfigDict(extra="allow") | example(
+        meta={
+            "title": "Shares of heads by role",
+            "reading": "A bar is a run.",
+            "notes": [],
+            "runs": [{"run": "3f9c2a7be104d6588c1e", "label": "Induction"}],
+        }
+    )
+
+    meta: ComparisonMeta
+
+
+class ComparisonFigureOut(Schema):
+    """A plotly figure over several runs, without its template."""
+
+    model_config = example(data=[{"type": "bar", "y": ARRAY}], layout=ComparisonLayout.example())
+
+    data: list[dict[str, Any]]
+    layout: ComparisonLayout
 
 
 class TableColumn(Schema):
