@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from headscope.core.model.head_model import HeadModel
 from headscope.jobs.device import find_device
-from headscope.jobs.turn import Turn
+from headscope.jobs.device_queue import DeviceQueue
 from headscope.messages import LabIn, Schema
 from headscope.messages.questions import ACCURACY, QUESTIONS, Question
 from headscope.models.catalogue import Catalogue
@@ -21,10 +21,10 @@ from headscope.web.app import create_app as create_web
 from headscope.worker.accuracy import Accuracies
 from headscope.worker.answers import ANSWERS, on_prompt
 from headscope.worker.app import create_app as create_worker
-from headscope.worker.desk import Desk
+from headscope.worker.handler import RequestHandler
 from headscope.worker.lab.plan import Plan
 from headscope.worker.lab.prompt import Prompt
-from headscope.worker.main import resident
+from headscope.worker.main import model_cache
 from services.served import served
 from web.conftest import BASE_URL
 
@@ -58,9 +58,9 @@ def catalogue(settings: Settings) -> Catalogue:
 @pytest.fixture
 def asking(settings: Settings, store: Store, catalogue: Catalogue) -> Iterator[TestClient]:
     """The web application with the toy question, over a worker that answers it."""
-    models = resident(settings, catalogue, find_device("cpu"))
-    desk = Desk(store, catalogue, models, Accuracies(store, models, Turn()), "a secret")
-    worker = create_worker(desk, {**ANSWERS, REPEATS: on_prompt(plan)})
+    models = model_cache(settings, catalogue, find_device("cpu"))
+    handler = RequestHandler(store, catalogue, models, Accuracies(store, models, DeviceQueue()), "a secret")
+    worker = create_worker(handler, {**ANSWERS, REPEATS: on_prompt(plan)})
     web = create_web(settings, (*QUESTIONS, REPEATS))
     with served(worker) as address, TestClient(web, base_url=BASE_URL) as client:
         with store.session() as session:

@@ -36,10 +36,10 @@ from headscope.core.model.info import ModelInfo
 from headscope.errors import Cancelled, NotFound, Refused
 from headscope.jobs.admission import admit_work
 from headscope.jobs.device import Device, free_bytes
+from headscope.jobs.device_queue import DeviceQueue
 from headscope.jobs.lock import FileLock
 from headscope.jobs.problem import problem_of
-from headscope.jobs.pulse import Pulse
-from headscope.jobs.turn import Turn
+from headscope.jobs.run_monitor import RunMonitor
 from headscope.store import artifacts, attempts, references, workers
 from headscope.store.attempts import Superseded
 from headscope.store.session import Store
@@ -78,14 +78,14 @@ class Workplace:
     analyses: Mapping[str, Analysis[Any, Any]]
     models: Models
     device: Device
-    turn: Turn
+    turn: DeviceQueue
     locks: Path
 
 
 class Computation:
     """One attempt in its owner's hands; a context manager, which at its end lets go of device and model."""
 
-    def __init__(self, place: Workplace, run: Run, number: int, pulse: Pulse) -> None:
+    def __init__(self, place: Workplace, run: Run, number: int, pulse: RunMonitor) -> None:
         self._place, self._run, self._number, self._pulse = place, run, number, pulse
         self._kept = KeptPieces(place.store, {})
         self._held = ExitStack()
@@ -274,7 +274,7 @@ def guarded(work: Callable[[], Answer]) -> Answer:
         return {"ended": "failed", "problem": problem}
 
 
-def wait_for_device(place: Workplace, pulse: Pulse, held: ExitStack, waiting: Progress) -> None:
+def wait_for_device(place: Workplace, pulse: RunMonitor, held: ExitStack, waiting: Progress) -> None:
     """Take the device's lock, however long its holder computes, saying so; raises ``Cancelled`` in between.
 
     A holder that is declared dead but lives on, because it is stopped, is not waited for.

@@ -17,7 +17,7 @@ class Folders(Protocol):
     """The part of the catalogue that is needed here."""
 
     def folder(self, name: str) -> Path:
-        """Where a model lies; raises ``NotFound`` or ``Unavailable``."""
+        """Where a model is; raises ``NotFound`` or ``Unavailable``."""
         ...
 
 

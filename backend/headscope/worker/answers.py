@@ -25,34 +25,34 @@ from headscope.messages.questions import (
 from headscope.store.tasks import load_user_tasks
 from headscope.tasks.catalogue import TaskCatalogue
 from headscope.worker.circuits import lookups
-from headscope.worker.desk import Desk, Planner
+from headscope.worker.handler import Planner, RequestHandler
 from headscope.worker.lab import ablation, attribution, continuation, gates, lens, look, patterns
 
-Answer = Callable[[Desk, Any], Schema]
+Answer = Callable[[RequestHandler, Any], Schema]
 
 
 def on_prompt(plan: Planner[Any, Any]) -> Answer:
     """An answer about a prompt: planned, admitted, then computed."""
-    return lambda desk, wanted: desk.answer(wanted, plan)
+    return lambda handler, wanted: handler.answer(wanted, plan)
 
 
 def on_weights(look_up: Callable[[HeadModel, Any], Schema]) -> Answer:
     """An answer from the weights alone."""
-    return lambda desk, wanted: desk.look_up(wanted, look_up)
+    return lambda handler, wanted: handler.look_up(wanted, look_up)
 
 
-def _gates(desk: Desk, wanted: Any) -> Schema:
-    return desk.answer(wanted, partial(gates.plan, kept=desk.kept))
+def _gates(handler: RequestHandler, wanted: Any) -> Schema:
+    return handler.answer(wanted, partial(gates.plan, readings=handler.readings))
 
 
-def _continue(desk: Desk, wanted: Any) -> Schema:
-    return desk.answer(wanted, partial(continuation.plan, between=desk.accuracies.turn.alternate))
+def _continue(handler: RequestHandler, wanted: Any) -> Schema:
+    return handler.answer(wanted, partial(continuation.plan, between=handler.device_queue.alternate))
 
 
-def _accuracy(desk: Desk, wanted: AccuracyIn) -> TaskAccuracyOut:
-    with desk.store.session() as session:
+def _accuracy(handler: RequestHandler, wanted: AccuracyIn) -> TaskAccuracyOut:
+    with handler.store.session() as session:
         task = TaskCatalogue(load_user_tasks(session)).get(wanted.task)
-    return desk.accuracies.ask(desk.catalogue.info(wanted.model), task)
+    return handler.accuracies.ask(handler.catalogue.info(wanted.model), task)
 
 
 ANSWERS: Final[Mapping[Question[Any, Any], Answer]] = {

@@ -14,28 +14,28 @@ from headscope.jobs.problem import problem_of
 from headscope.messages import Schema
 from headscope.messages.questions import Question
 from headscope.worker.answers import ANSWERS, Answer
-from headscope.worker.desk import Desk
+from headscope.worker.handler import RequestHandler
 
 
-def create_app(desk: Desk, answers: Mapping[Question[Any, Any], Answer] = ANSWERS) -> FastAPI:
+def create_app(handler: RequestHandler, answers: Mapping[Question[Any, Any], Answer] = ANSWERS) -> FastAPI:
     """An endpoint for each question, and ``/health``."""
-    guard = Depends(_guard(desk.secret))
+    guard = Depends(_guard(handler.secret))
     app = FastAPI(title="Headscope worker", openapi_url=None, dependencies=[guard])
     app.add_exception_handler(HeadscopeError, _problem)
     app.add_exception_handler(Exception, _problem)
     for question, answer in answers.items():
-        app.post(question.path, response_model=question.answers)(_endpoint(desk, question, answer))
+        app.post(question.path, response_model=question.answers)(_endpoint(handler, question, answer))
 
     @app.get("/health")
     def health() -> dict[str, list[str]]:
-        return {"models": desk.resident.names()}
+        return {"models": handler.models.names()}
 
     return app
 
 
-def _endpoint(desk: Desk, question: Question[Any, Any], answer: Answer) -> Callable[..., Schema]:
+def _endpoint(handler: RequestHandler, question: Question[Any, Any], answer: Answer) -> Callable[..., Schema]:
     def endpoint(wanted: Schema) -> Schema:
-        return answer(desk, wanted)
+        return answer(handler, wanted)
 
     endpoint.__annotations__["wanted"] = question.asks  # FastAPI reads what a body is from here
     return endpoint

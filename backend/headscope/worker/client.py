@@ -79,7 +79,7 @@ class WorkerClient:
         )
 
     def accuracy(self, model: ModelInfo, task: Task) -> TaskAccuracyOut:
-        """How a model does on a task without gates: kept, being computed (ask again), or why not."""
+        """How a model does on a task without gates: kept, being computed (try again), or why not."""
         with self._store.session() as session:
             kept = evaluations.get(session, model.name, model.revision, task.name, task.content_hash)
         if kept is not None:
@@ -89,7 +89,7 @@ class WorkerClient:
             return self.ask(ACCURACY, wanted, ACCURACY_PATIENCE)
         except Unavailable as error:
             if error.code == "worker-slow":
-                return no_accuracy(model.name, task.name, "computing", "The worker is busy; ask again soon.")
+                return no_accuracy(model.name, task.name, "computing", "The worker is busy; try again soon.")
             return no_accuracy(model.name, task.name, "unavailable", str(error))
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class WorkerClient:
 def no_accuracy(
     model: str, task: str, status: Literal["computing", "unavailable"], detail: str
 ) -> TaskAccuracyOut:
-    """What there is to say before, or instead of, an accuracy."""
+    """The answer while there is no accuracy, or can't be one."""
     return TaskAccuracyOut(
         task=task, model=model, status=status, accuracy=None, log_probability=None, chance=None, n=None,
         verdict=None, detail=detail,
