@@ -14,7 +14,7 @@ import pytest
 from headscope.analyses.base import Estimate
 from headscope.errors import Cancelled, Invalid, Refused
 from headscope.jobs.client import NOBODY, choose_queue, notice
-from headscope.jobs.device import find_device
+from headscope.jobs.device import find_device, free_bytes
 from headscope.jobs.device_queue import DeviceQueue
 from headscope.jobs.lock import FileLock
 from headscope.jobs.problem import problem_of
@@ -262,6 +262,10 @@ def test_devices_are_named_as_torch_does() -> None:
         with pytest.raises(Invalid) as error:
             find_device(name)
         assert error.value.code == "unknown-device"
+
+
+def test_not_all_memory_is_free() -> None:
+    assert 0 < free_bytes("cpu") < find_device("cpu").memory_bytes
 
 
 def test_memory_that_ran_out_is_a_problem_with_a_remedy() -> None:
