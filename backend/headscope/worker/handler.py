@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import unembedding_bytes
 from headscope.errors import Refused, Unavailable
 from headscope.jobs.device import free_bytes
 from headscope.jobs.device_queue import DeviceQueue
@@ -17,7 +18,6 @@ from headscope.messages.circuits import CircuitIn
 from headscope.models.catalogue import Catalogue
 from headscope.store.session import Store
 from headscope.worker.accuracy import Accuracies
-from headscope.worker.circuits.lookups import lookup_bytes
 from headscope.worker.lab.gates import ReadingCache
 from headscope.worker.lab.plan import Plan, admit
 from headscope.worker.lab.prompt import Prompt, read
@@ -71,7 +71,7 @@ class RequestHandler:
     def look_up(self, wanted: Looked, work: Callable[[HeadModel, Looked], Out]) -> Out:
         """The same for a question about the weights, without a prompt."""
         with self._model(wanted.model, wanted.wait) as model:
-            needed, free = lookup_bytes(model.info), free_bytes(str(model.device))
+            needed, free = unembedding_bytes(model.info), free_bytes(str(model.device))
             if needed > free:
                 raise Refused(
                     f"This takes {needed / 1e9:.2g} GB of memory; {free / 1e9:.2g} GB are free.",

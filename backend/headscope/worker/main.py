@@ -24,6 +24,7 @@ import uvicorn
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Analysis
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import weight_bytes
 from headscope.jobs.computation import Models, Workplace
 from headscope.jobs.device import Device, find_device, free_bytes
 from headscope.jobs.device_queue import DeviceQueue
@@ -38,7 +39,7 @@ from headscope.worker.accuracy import Accuracies
 from headscope.worker.app import create_app
 from headscope.worker.handler import RequestHandler
 from headscope.worker.identity import take_name
-from headscope.worker.model_cache import Key, ModelCache, weight_bytes
+from headscope.worker.model_cache import Key, ModelCache
 
 log = logging.getLogger(__name__)
 

@@ -19,10 +19,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from headscope.core.model.head_model import HeadModel
-from headscope.core.model.info import ModelInfo
 from headscope.errors import Refused, Unavailable
-
-BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
 
 class Key(NamedTuple):
@@ -157,8 +154,3 @@ class ModelCache:
                 "Wait until other programs or the present job are done, or use a smaller model.",
                 code="models-busy",
             )
-
-
-def weight_bytes(info: ModelInfo) -> int:
-    """Bytes of a model's weights in its precision."""
-    return info.n_params * BYTES.get(info.dtype, 4)

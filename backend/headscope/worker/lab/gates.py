@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from headscope.core.gating.gate_vector import gate_table
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.messages import Answer, Change, GatesIn, GatesOut, NextToken
-from headscope.worker.lab.plan import Plan, gated, pass_bytes
+from headscope.worker.lab.plan import Plan, gated
 from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: GatesIn, readings: ReadingCac
                 after = reading(model, prompt, at)
         return _compare(model, prompt, at, before, after, answers, wanted.top)
 
-    return Plan(lambda n: pass_bytes(model.info, n), run)
+    return Plan(lambda n: pass_bytes(model.info, n, AT_MOST, patterns=False, logits=1), run)
 
 
 def reading(model: HeadModel, prompt: Prompt, at: int) -> Reading:
