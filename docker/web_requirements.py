@@ -1,4 +1,4 @@
-"""Print what the web process needs of pyproject.toml's dependencies: all but PyTorch and what reads models.
+"""Print what the web process needs of pyproject.toml's dependencies: all but what only workers use.
 
 The web image installs these and then the wheel without dependencies: it stays small and starts fast. A test
 imports the web application with everything else blocked.
@@ -10,7 +10,7 @@ import re
 import tomllib
 from pathlib import Path
 
-WORKER_ONLY = frozenset({"torch", "transformer-lens", "gguf", "beartype"})
+WORKER_ONLY = frozenset({"torch", "transformer-lens", "gguf", "beartype", "psutil"})
 
 
 def web_requirements(pyproject: Path) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headscope.analyses.base import Estimate
-from headscope.analyses.costing import PROGRAM_BYTES
+from headscope.core.model.memory import run_bytes
 from headscope.errors import Refused
 from headscope.jobs import loading
 from headscope.jobs.admission import admit_weights, admit_work
@@ -19,13 +19,12 @@ GIB = 2**30
 
 
 def test_work_is_what_comes_beside_program_and_weights() -> None:
-    weights = MODEL.n_params * 2
-    admit_work(Estimate(1, PROGRAM_BYTES + weights + 2 * GIB, ""), MODEL, "bfloat16", 2 * GIB)
+    admit_work(Estimate(1, run_bytes(MODEL, 2 * GIB, "bfloat16"), ""), MODEL, "bfloat16", 2 * GIB)
     with pytest.raises(
         Refused, match=r"about 2\.00 GiB; 1\.00 GiB of memory are free \(the longest\)"
     ) as error:
         admit_work(
-            Estimate(1, PROGRAM_BYTES + weights + 2 * GIB, "the longest"), MODEL, "bfloat16", GIB
+            Estimate(1, run_bytes(MODEL, 2 * GIB, "bfloat16"), "the longest"), MODEL, "bfloat16", GIB
         )  # fmt: skip
     assert error.value.code == "no-memory"
 

@@ -14,11 +14,11 @@ import pytest
 from headscope.analyses.base import Estimate
 from headscope.errors import Cancelled, Invalid, Refused
 from headscope.jobs.client import NOBODY, choose_queue, notice
-from headscope.jobs.device import find_device
+from headscope.jobs.device import find_device, free_bytes
+from headscope.jobs.device_queue import DeviceQueue
 from headscope.jobs.lock import FileLock
 from headscope.jobs.problem import problem_of
-from headscope.jobs.pulse import Pace
-from headscope.jobs.turn import Turn
+from headscope.jobs.run_monitor import Pace
 from headscope.store import runs, workers
 from jobs import tiny
 from jobs.conftest import Bench, environment
@@ -27,21 +27,21 @@ GIB = 2**30
 
 
 def test_a_prompt_goes_between_two_micro_batches_of_a_job() -> None:
-    turn, order, stop = Turn(), list[str](), threading.Event()
+    queue, order, stop = DeviceQueue(), list[str](), threading.Event()
 
     def job() -> None:
-        with turn.job():
+        with queue.job():
             while not stop.is_set():
                 order.append("job")
                 time.sleep(0.02)
-                turn.let_pass()
+                queue.let_pass()
 
     thread = threading.Thread(target=job)
     thread.start()
     waits = []
     for _ in range(5):
         start = time.monotonic()
-        with turn.interactive():
+        with queue.interactive():
             waits.append(time.monotonic() - start)
             before = len(order)
             time.sleep(0.05)
@@ -54,10 +54,10 @@ def test_a_prompt_goes_between_two_micro_batches_of_a_job() -> None:
 
 
 def test_a_job_that_lets_prompts_pass_can_still_be_cancelled() -> None:
-    turn, entered, stop = Turn(), threading.Event(), threading.Event()
+    queue, entered, stop = DeviceQueue(), threading.Event(), threading.Event()
 
     def prompt() -> None:
-        with turn.interactive():
+        with queue.interactive():
             entered.set()
             stop.wait(10)
 
@@ -68,10 +68,10 @@ def test_a_job_that_lets_prompts_pass_can_still_be_cancelled() -> None:
     thread = threading.Thread(target=prompt)
 
     def job() -> None:
-        with turn.job():
+        with queue.job():
             thread.start()
             while True:
-                turn.let_pass(check)
+                queue.let_pass(check)
                 time.sleep(0.01)
 
     with pytest.raises(Cancelled):
@@ -79,33 +79,33 @@ def test_a_job_that_lets_prompts_pass_can_still_be_cancelled() -> None:
     assert thread.is_alive()
     stop.set()
     thread.join(5)
-    with turn.job():  # nothing was left held
+    with queue.job():  # nothing was left held
         pass
 
 
 def test_background_work_and_a_job_take_turns_and_prompts_overtake_both() -> None:
-    turn, order, stop = Turn(), list[str](), threading.Event()
+    queue, order, stop = DeviceQueue(), list[str](), threading.Event()
 
     def job() -> None:
-        with turn.job():
+        with queue.job():
             while not stop.is_set():
                 order.append("j")
                 time.sleep(0.005)
-                turn.let_pass()
+                queue.let_pass()
 
     def background() -> None:
-        with turn.interactive():
+        with queue.interactive():
             while not stop.is_set():
                 order.append("b")
                 time.sleep(0.005)
-                turn.alternate()
+                queue.alternate()
 
     threads = [threading.Thread(target=work) for work in (job, background)]
     for thread in threads:
         thread.start()
     time.sleep(0.5)
     start = time.monotonic()
-    with turn.interactive():
+    with queue.interactive():
         waited = time.monotonic() - start
     stop.set()
     for thread in threads:
@@ -117,20 +117,20 @@ def test_background_work_and_a_job_take_turns_and_prompts_overtake_both() -> Non
 
 
 def test_prompts_go_in_the_order_they_came_and_background_work_waits_behind_them() -> None:
-    turn, order = Turn(), list[str]()
+    queue, order = DeviceQueue(), list[str]()
     threads = []
 
     def prompt(name: str) -> None:
-        with turn.interactive():
+        with queue.interactive():
             order.append(name)
 
-    with turn.interactive():  # background work that no job interrupts
+    with queue.interactive():  # background work that no job interrupts
         for number in range(5):
             threads.append(threading.Thread(target=prompt, args=(f"p{number}",)))
             threads[-1].start()
-            while turn.waiting <= number:
+            while queue.waiting <= number:
                 time.sleep(0.001)
-        turn.alternate()
+        queue.alternate()
         order.append("background")
     for thread in threads:
         thread.join(5)
@@ -138,11 +138,11 @@ def test_prompts_go_in_the_order_they_came_and_background_work_waits_behind_them
 
 
 def test_a_prompt_that_gives_up_leaves_the_others_their_turn() -> None:
-    turn, order = Turn(), list[str]()
+    queue, order = DeviceQueue(), list[str]()
 
     def prompt(name: str, check: Callable[[], None]) -> None:
         try:
-            with turn.interactive(check):
+            with queue.interactive(check):
                 order.append(name)
         except Cancelled:
             order.append(f"{name} gave up")
@@ -152,16 +152,16 @@ def test_a_prompt_that_gives_up_leaves_the_others_their_turn() -> None:
 
     first = threading.Thread(target=prompt, args=("first", give_up))
     second = threading.Thread(target=prompt, args=("second", lambda: None))
-    with turn.interactive():
+    with queue.interactive():
         first.start()
-        while not turn.waiting:
+        while not queue.waiting:
             time.sleep(0.001)
         second.start()
         first.join(5)  # while the device is busy
         assert order == ["first gave up"]
     second.join(5)
     assert order == ["first gave up", "second"]
-    with turn.job():
+    with queue.job():
         pass
 
 
@@ -262,6 +262,10 @@ def test_devices_are_named_as_torch_does() -> None:
         with pytest.raises(Invalid) as error:
             find_device(name)
         assert error.value.code == "unknown-device"
+
+
+def test_not_all_memory_is_free() -> None:
+    assert 0 < free_bytes("cpu") < find_device("cpu").memory_bytes
 
 
 def test_memory_that_ran_out_is_a_problem_with_a_remedy() -> None:

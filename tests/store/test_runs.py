@@ -175,7 +175,7 @@ def test_what_waits_is_cancelled_at_once_and_what_computes_is_asked_to_stop(
     attempt = start(store, computing)
     with store.session() as session:
         assert runs.request_cancel(session, computing.id).status == "running"
-        seen = attempts.watch(session, computing.id, attempt)
+        seen = attempts.state(session, computing.id, attempt)
         assert seen is not None
         assert seen.cancel_requested
         attempts.cancelled(session, computing.id, attempt, "w1")

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import anyio
 import pytest
+from fastapi import routing
+from fastapi.sse import ServerSentEvent
 from starlette.testclient import TestClient
 
 from headscope.errors import HeadscopeError, NotFound, Unavailable
 from headscope.store import attempts, runs, workers
 from headscope.store.session import Store
 from headscope.web import events
-from headscope.web.examples import EXAMPLES
-from headscope.web.schemas import RunOut
+from headscope.web.schemas import AttemptOut, RunOut
 from web.conftest import Rows
 
 
 def a_run(**changes: Any) -> RunOut:
-    return RunOut.model_validate({**EXAMPLES["RunOut"], **changes})
+    return RunOut.model_validate({**RunOut.example(), **changes})
 
 
 def heard(*answers: RunOut | HeadscopeError) -> list[tuple[str, dict[str, Any]]]:
@@ -33,10 +35,12 @@ def heard(*answers: RunOut | HeadscopeError) -> list[tuple[str, dict[str, Any]]]
             raise answer
         return answer
 
-    async def listen() -> list[str]:
-        return [text async for text in events.run_changes(load, interval=0)]
+    async def listen() -> list[ServerSentEvent]:
+        return [event async for event in events.run_changes(load, interval=0)]
 
-    return [parsed(text) for text in anyio.run(listen) if not text.startswith(":")]
+    return [
+        (event.event or "", event.data or json.loads(event.raw_data or "")) for event in anyio.run(listen)
+    ]
 
 
 def stories(chunks: Iterator[str]) -> list[tuple[str, dict[str, Any]]]:
@@ -66,7 +70,7 @@ def test_every_final_status_ends_it(status: str) -> None:
 
 
 def test_a_reproduction_under_way_goes_on() -> None:
-    first = EXAMPLES["AttemptOut"]
+    first = AttemptOut.example()
     second = {**first, "number": 2, "status": "running", "drift": None}
     ended = {**second, "status": "done", "drift": 0.0}
     told = heard(a_run(attempts=[first, second]), a_run(attempts=[first, ended]))
@@ -87,15 +91,20 @@ def test_a_database_that_comes_back_is_waited_for(monkeypatch: pytest.MonkeyPatc
     assert [(event, data["code"]) for event, data in heard(away)] == [("problem", "database-down")]
 
 
-def test_silence_is_filled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "KEEPALIVE", -1.0)
-    same = a_run(status="running", attempts=[])
-    answers = iter([same, same, a_run()])
+def test_silence_is_filled(monkeypatch: pytest.MonkeyPatch, client: TestClient, rows: Rows) -> None:
+    monkeypatch.setattr(routing, "_PING_INTERVAL", 0.05)
+    rows.waiting("a")
+    ending = threading.Timer(1.2, lambda: client.post("/api/v1/runs/a/cancel"))
+    ending.start()
+    with client.stream("GET", "/api/v1/runs/a/events") as answer:
+        text = "".join(answer.iter_text())
+    ending.join()
+    assert "\n\n: ping\n\n" in text
 
-    async def listen() -> list[str]:
-        return [text async for text in events.run_changes(lambda: next(answers), interval=0)]
 
-    assert any(text.startswith(":") for text in anyio.run(listen))
+def test_what_cannot_be_watched_is_no_stream(client: TestClient) -> None:
+    answer = client.get("/api/v1/runs/none/events")
+    assert (answer.status_code, answer.json()["code"]) == (404, "unknown-run")
 
 
 def test_a_finished_run_over_http(client: TestClient, rows: Rows) -> None:
@@ -136,8 +145,6 @@ def test_a_stop_that_was_asked_for_is_told(client: TestClient, rows: Rows, store
 
 def listening(client: TestClient, run_id: str, then: Callable[[], object]) -> list[dict[str, Any]]:
     """All events of a run; ``then`` happens while they are listened to."""
-    import threading
-
     timer = threading.Timer(0.8, then)
     timer.start()
     with client.stream("GET", f"/api/v1/runs/{run_id}/events") as answer:

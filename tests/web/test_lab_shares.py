@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
-import uvicorn
 from sqlalchemy import func, select
 from starlette.testclient import TestClient
 
 from headscope.core.arrays import decode
 from headscope.jobs.device import find_device
-from headscope.jobs.turn import Turn
+from headscope.jobs.device_queue import DeviceQueue
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 from headscope.store import migrate, workers
@@ -24,8 +21,9 @@ from headscope.store.session import Store, open_store
 from headscope.store.tables import Artifact, Share, now
 from headscope.worker.accuracy import Accuracies
 from headscope.worker.app import create_app
-from headscope.worker.desk import Desk
-from headscope.worker.main import resident
+from headscope.worker.handler import RequestHandler
+from headscope.worker.main import model_cache
+from services.served import served
 from web.conftest import TOKEN, browser
 
 MODEL = "headscope-2l"
@@ -40,18 +38,12 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     migrate.upgrade(settings)
     store = open_store(settings)
     catalogue = Catalogue(settings)
-    models = resident(settings, catalogue, find_device("cpu"))
+    models = model_cache(settings, catalogue, find_device("cpu"))
     with models.model(MODEL, dtype="float32", attention="sdpa"):
         pass  # loaded, however long that takes here
-    desk = Desk(store, catalogue, models, Accuracies(store, models, Turn()), SECRET)
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(desk), log_level="warning", access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
-    listener.close()
+    handler = RequestHandler(store, catalogue, models, Accuracies(store, models, DeviceQueue()), SECRET)
+    with served(create_app(handler)) as address:
+        yield address
     store.close()
 
 

@@ -25,9 +25,10 @@ from headscope.messages import (
     PatternsIn,
     TypedArray,
 )
+from headscope.messages.questions import ABLATION, ATTRIBUTION, CONTINUE, GATES, LENS, LOOK, PATTERNS
 from headscope.worker.lab import patterns as lab_patterns
 from headscope.worker.lab.plan import Plan, admit
-from worker.conftest import Office
+from worker.conftest import Served
 
 TEXT = "the cat sat on the mat, the cat sat"
 OPEN = [[1.0] * 4] * 3
@@ -53,9 +54,9 @@ def numbers(losses: list[float | None]) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def precise(office: Office) -> transformers.GPT2LMHeadModel:
+def precise(worker: Served) -> transformers.GPT2LMHeadModel:
     """The same weights in float64, without anything of ours around them."""
-    folder = office.desk.catalogue.folder("tiny")
+    folder = worker.handler.catalogue.folder("tiny")
     return transformers.GPT2LMHeadModel.from_pretrained(
         folder, dtype=torch.float64, attn_implementation="eager"
     ).eval()
@@ -78,9 +79,11 @@ def log_probabilities(
     return out
 
 
-def test_gates_say_what_the_weights_say(office: Office, precise: transformers.GPT2LMHeadModel) -> None:
+def test_gates_say_what_the_weights_say(worker: Served, precise: transformers.GPT2LMHeadModel) -> None:
     gates = [[1.0, 0.0, 0.3, 1.0], [0.5, 1.0, 1.0, 0.0], [0.0, 1.0, 0.8, 1.0]]
-    answer = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates, at=4, answers=[7, 11], top=5))
+    answer = worker.client.ask(
+        GATES, GatesIn(model="tiny", text=TEXT, gates=gates, at=4, answers=[7, 11], top=5)
+    )
     ids = [token.id for token in answer.tokens]
     before, after = log_probabilities(precise, ids, OPEN), log_probabilities(precise, ids, gates)
     assert answer.at == 4
@@ -104,8 +107,8 @@ def test_gates_say_what_the_weights_say(office: Office, precise: transformers.GP
     assert answer.next[0].after == pytest.approx(float(after[4, most[0]].exp()), abs=1e-6)
 
 
-def test_a_move_of_the_gates_costs_one_pass(office: Office) -> None:
-    with office.desk.resident.model("tiny", dtype="float32", attention="sdpa") as model:
+def test_a_move_of_the_gates_costs_one_pass(worker: Served) -> None:
+    with worker.handler.models.model("tiny", dtype="float32", attention="sdpa") as model:
         passes: list[int] = []
         hook = model.module.register_forward_pre_hook(lambda *_: passes.append(1))  # type: ignore[attr-defined]
         try:
@@ -113,27 +116,27 @@ def test_a_move_of_the_gates_costs_one_pass(office: Office) -> None:
             counts = []
             for gates in (muted((0, 1)), muted((0, 2)), OPEN, muted((1, 1), (2, 2))):
                 passes.clear()
-                office.client.gates(GatesIn(model="tiny", text=text, gates=gates))
+                worker.client.ask(GATES, GatesIn(model="tiny", text=text, gates=gates))
                 counts.append(len(passes))
         finally:
             hook.remove()
     assert counts == [2, 1, 0, 1]
 
 
-def test_what_is_kept_is_what_would_be_computed(office: Office) -> None:
+def test_what_is_kept_is_what_would_be_computed(worker: Served) -> None:
     def ask(at: int | None, gates: list[list[float]] = OPEN, bos: bool | None = None) -> str:
-        answer = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates, at=at, bos=bos))
+        answer = worker.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=gates, at=at, bos=bos))
         return json.dumps([answer.loss_before, [(t.token.id, t.before) for t in answer.next]])
 
     first = [ask(2), ask(3), ask(3, bos=False), ask(None)]
     assert len(set(first)) == 4, "another position and another BOS are other readings"
-    office.desk.kept._readings.clear()
+    worker.handler.readings._readings.clear()
     assert [ask(2), ask(3), ask(3, bos=False), ask(None)] == first
 
 
-def test_a_look_agrees_with_the_patterns(office: Office) -> None:
-    seen = office.client.look(LookIn(model="tiny", text=TEXT))
-    patterns = array(office.client.patterns(PatternsIn(model="tiny", text=TEXT)).patterns).astype("f8")
+def test_a_look_agrees_with_the_patterns(worker: Served) -> None:
+    seen = worker.client.ask(LOOK, LookIn(model="tiny", text=TEXT))
+    patterns = array(worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT)).patterns).astype("f8")
     values = dict(zip((score.name for score in seen.scores), array(seen.values), strict=True))
     n = len(seen.tokens)
     late = np.arange(1, n)
@@ -151,12 +154,12 @@ def test_a_look_agrees_with_the_patterns(office: Office) -> None:
     np.testing.assert_allclose((thumbs / 255.0) ** 2, patterns[:, :, rows, columns], atol=4e-3)
 
 
-def test_losses_of_a_look_are_those_of_the_gates(office: Office) -> None:
+def test_losses_of_a_look_are_those_of_the_gates(worker: Served) -> None:
     gates = muted((1, 2))
-    answer = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates))
+    answer = worker.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=gates))
     for seen, losses in (
-        (office.client.look(LookIn(model="tiny", text=TEXT)), answer.loss_before),
-        (office.client.look(LookIn(model="tiny", text=TEXT, gates=gates)), answer.loss_after),
+        (worker.client.ask(LOOK, LookIn(model="tiny", text=TEXT)), answer.loss_before),
+        (worker.client.ask(LOOK, LookIn(model="tiny", text=TEXT, gates=gates)), answer.loss_after),
     ):
         np.testing.assert_allclose(array(seen.loss), numbers(losses), atol=1e-5)
         repeats = [numbers(losses)[i] for i in range(1, len(losses)) if seen.copies[i] and seen.copies[i - 1]]
@@ -165,21 +168,21 @@ def test_losses_of_a_look_are_those_of_the_gates(office: Office) -> None:
         assert seen.loss_first == pytest.approx(np.mean(first), abs=1e-5)
 
 
-def test_a_prompt_of_one_token_gives_no_numbers_and_no_error(office: Office) -> None:
-    seen = office.client.look(LookIn(model="tiny", text="", bos=True))
+def test_a_prompt_of_one_token_gives_no_numbers_and_no_error(worker: Served) -> None:
+    seen = worker.client.ask(LOOK, LookIn(model="tiny", text="", bos=True))
     assert len(seen.tokens) == 1
     assert seen.tokens[0].special
     assert np.isnan(array(seen.values)).all()
     assert (seen.loss_first, seen.loss_repeat) == (None, None)
-    answer = office.client.gates(GatesIn(model="tiny", text="", bos=True, gates=muted((0, 0))))
+    answer = worker.client.ask(GATES, GatesIn(model="tiny", text="", bos=True, gates=muted((0, 0))))
     assert answer.loss_after == [None]
     assert len(answer.next) == 10
 
 
-def test_compact_patterns_are_the_same_patterns(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = array(office.client.patterns(PatternsIn(model="tiny", text=TEXT)).patterns)
+def test_compact_patterns_are_the_same_patterns(worker: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = array(worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT)).patterns)
     n = exact.shape[-1]
-    answer = office.client.patterns(PatternsIn(model="tiny", text=TEXT, compact=True, layers=[1]))
+    answer = worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, compact=True, layers=[1]))
     assert (answer.patterns, answer.top) == (None, None)
     rows, columns = np.tril_indices(n)
     weights = (array(answer.triangle) / 255.0) ** 2
@@ -187,7 +190,7 @@ def test_compact_patterns_are_the_same_patterns(office: Office, monkeypatch: pyt
 
     monkeypatch.setattr(lab_patterns, "MOST_TRIANGLE_BYTES", 10)
     monkeypatch.setattr(lab_patterns, "TOP_KEYS", 4)
-    answer = office.client.patterns(PatternsIn(model="tiny", text=TEXT, compact=True, layers=[1]))
+    answer = worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, compact=True, layers=[1]))
     assert answer.triangle is None
     assert answer.top is not None
     keys, top, rest = (array(part) for part in (answer.top.keys, answer.top.weights, answer.top.rest))
@@ -200,10 +203,10 @@ def test_compact_patterns_are_the_same_patterns(office: Office, monkeypatch: pyt
         assert rest[0, 2, query] == pytest.approx(1 - largest.sum(), abs=1e-5)
 
 
-def test_weighted_patterns_weigh_keys_by_their_values(office: Office) -> None:
-    plain = array(office.client.patterns(PatternsIn(model="tiny", text=TEXT, layers=[0])).patterns)
+def test_weighted_patterns_weigh_keys_by_their_values(worker: Served) -> None:
+    plain = array(worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, layers=[0])).patterns)
     weighted = array(
-        office.client.patterns(PatternsIn(model="tiny", text=TEXT, layers=[0], weighted=True)).patterns
+        worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, layers=[0], weighted=True)).patterns
     )
     np.testing.assert_allclose(weighted.sum(-1), 1, atol=1e-5)
     ratio = weighted[0, 1, -1] / plain[0, 1, -1]
@@ -212,41 +215,41 @@ def test_weighted_patterns_weigh_keys_by_their_values(office: Office) -> None:
     assert np.ptp(ratio) > 1e-3
 
 
-def test_an_ablated_head_is_a_shut_gate_where_patterns_are_free(office: Office) -> None:
-    answer = office.client.ablation(HeadAblationIn(model="tiny", text=TEXT, layer=0, head=3))
+def test_an_ablated_head_is_a_shut_gate_where_patterns_are_free(worker: Served) -> None:
+    answer = worker.client.ask(ABLATION, HeadAblationIn(model="tiny", text=TEXT, layer=0, head=3))
     as_is, frozen, free = array(answer.loss)
-    gated = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=muted((0, 3))))
+    gated = worker.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=muted((0, 3))))
     np.testing.assert_allclose(as_is, numbers(gated.loss_before), atol=1e-5)
     np.testing.assert_allclose(free, numbers(gated.loss_after), atol=1e-5)
     assert np.abs(frozen - free)[1:].max() > 1e-4, "later heads look elsewhere"
-    last = office.client.ablation(HeadAblationIn(model="tiny", text=TEXT, layer=2, head=3))
+    last = worker.client.ask(ABLATION, HeadAblationIn(model="tiny", text=TEXT, layer=2, head=3))
     _, frozen, free = array(last.loss)
     np.testing.assert_allclose(frozen[1:], free[1:], atol=1e-5)  # no head comes after it
     assert all(value is not None and math.isfinite(value) for value in last.loss_repeat)
     with pytest.raises(Invalid, match=r"no head 3\.0") as error:
-        office.client.ablation(HeadAblationIn(model="tiny", text=TEXT, layer=3, head=0))
+        worker.client.ask(ABLATION, HeadAblationIn(model="tiny", text=TEXT, layer=3, head=0))
     assert "heads 0-3" in error.value.remedy
 
 
-def test_a_continuation_is_what_the_gates_predict(office: Office) -> None:
+def test_a_continuation_is_what_the_gates_predict(worker: Served) -> None:
     gates = muted((0, 0), (2, 1))
-    answer = office.client.continue_prompt(ContinueIn(model="tiny", text=TEXT, gates=gates, n_tokens=3))
-    text, n = TEXT, len(office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates)).tokens)
-    predicted = office.client.gates(GatesIn(model="tiny", text=text, gates=gates, top=100))
+    answer = worker.client.ask(CONTINUE, ContinueIn(model="tiny", text=TEXT, gates=gates, n_tokens=3))
+    text, n = TEXT, len(worker.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=gates)).tokens)
+    predicted = worker.client.ask(GATES, GatesIn(model="tiny", text=text, gates=gates, top=100))
     assert answer.after[0].id == max(predicted.next, key=lambda row: row.after).token.id
     assert answer.before[0].id == max(predicted.next, key=lambda row: row.before).token.id
     assert (len(answer.before), len(answer.after), answer.note) == (3, 3, "")
-    same = office.client.continue_prompt(ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=3))
+    same = worker.client.ask(CONTINUE, ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=3))
     assert same.before == same.after == answer.before
-    long = office.client.continue_prompt(ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=100))
+    long = worker.client.ask(CONTINUE, ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=100))
     assert len(long.before) <= 64 - n
     assert "context of 64 tokens" in long.note or "ends its text" in long.note
 
 
-def test_draws_are_those_of_the_seed(office: Office) -> None:
+def test_draws_are_those_of_the_seed(worker: Served) -> None:
     def draw(seed: int) -> list[int]:
         wanted = ContinueIn(model="tiny", text=TEXT, gates=OPEN, n_tokens=8, temperature=2.0, seed=seed)
-        answer = office.client.continue_prompt(wanted)
+        answer = worker.client.ask(CONTINUE, wanted)
         assert answer.before == answer.after
         return [token.id for token in answer.after]
 
@@ -254,10 +257,10 @@ def test_draws_are_those_of_the_seed(office: Office) -> None:
     assert draw(1) != draw(2)
 
 
-def test_the_parts_of_a_logit_add_up_to_it(office: Office, precise: transformers.GPT2LMHeadModel) -> None:
+def test_the_parts_of_a_logit_add_up_to_it(worker: Served, precise: transformers.GPT2LMHeadModel) -> None:
     gates = [[1.0, 0.0, 0.3, 1.0], [0.5, 1.0, 1.0, 0.0], [0.0, 1.0, 0.8, 1.0]]
     wanted = AttributionIn(model="tiny", text=TEXT, at=5, token=7, against=11, gates=gates)
-    answer = office.client.attribution(wanted)
+    answer = worker.client.ask(ATTRIBUTION, wanted)
     heads = array(answer.heads)
     assert heads.shape == (3, 4)
     total = heads.sum() + sum(part.value for part in answer.parts)
@@ -272,11 +275,11 @@ def test_the_parts_of_a_logit_add_up_to_it(office: Office, precise: transformers
     assert (answer.token.id, answer.against and answer.against.id, answer.at) == (7, 11, 5)
 
 
-def test_the_lens_ends_with_what_the_model_says(office: Office) -> None:
+def test_the_lens_ends_with_what_the_model_says(worker: Served) -> None:
     gates = muted((1, 1))
-    seen = office.client.lens(LensIn(model="tiny", text=TEXT, at=3, gates=gates))
-    said = office.client.gates(
-        GatesIn(model="tiny", text=TEXT, at=3, gates=gates, answers=[seen.token.id], top=100)
+    seen = worker.client.ask(LENS, LensIn(model="tiny", text=TEXT, at=3, gates=gates))
+    said = worker.client.ask(
+        GATES, GatesIn(model="tiny", text=TEXT, at=3, gates=gates, answers=[seen.token.id], top=100)
     )
     assert [layer.layers for layer in seen.layers] == [0, 1, 2, 3]
     last = seen.layers[-1]
@@ -285,7 +288,7 @@ def test_the_lens_ends_with_what_the_model_says(office: Office) -> None:
     assert last.top_probability == pytest.approx(
         sorted((row.after for row in said.next), reverse=True)[:5], abs=1e-5
     )
-    followed = office.client.lens(LensIn(model="tiny", text=TEXT, at=3, gates=gates, token=9))
+    followed = worker.client.ask(LENS, LensIn(model="tiny", text=TEXT, at=3, gates=gates, token=9))
     assert followed.layers[-1].rank > 0
     assert [layer.top for layer in followed.layers] == [layer.top for layer in seen.layers]
 
@@ -306,21 +309,21 @@ def test_the_lens_ends_with_what_the_model_says(office: Office) -> None:
         (GatesIn(model="tiny", prompt="abc", gates=OPEN), "no-text", "Send the text"),
     ],
 )
-def test_what_cannot_be_answered_says_why(office: Office, wanted: GatesIn, code: str, says: str) -> None:
+def test_what_cannot_be_answered_says_why(worker: Served, wanted: GatesIn, code: str, says: str) -> None:
     with pytest.raises(Invalid) as error:
-        office.client.gates(wanted)
+        worker.client.ask(GATES, wanted)
     assert error.value.code == code
     assert says in str(error.value)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.one_of(st.text(max_size=40), st.sampled_from(ODD)))
-def test_any_text_is_answered_or_refused_in_words(office: Office, text: str) -> None:
-    if len(office.desk.catalogue.tokenizer("tiny").encode(text)) > 64:
+def test_any_text_is_answered_or_refused_in_words(worker: Served, text: str) -> None:
+    if len(worker.handler.catalogue.tokenizer("tiny").encode(text)) > 64:
         with pytest.raises(Invalid, match="reads 64"):
-            office.client.look(LookIn(model="tiny", text=text))
+            worker.client.ask(LOOK, LookIn(model="tiny", text=text))
         return
-    seen = office.client.look(LookIn(model="tiny", text=text))
+    seen = worker.client.ask(LOOK, LookIn(model="tiny", text=text))
     spelled = "".join(token.hex for token in seen.tokens if not token.special)
     assert bytes.fromhex(spelled) == text.encode()
     assert seen.tokens[0].special, "BOS first"

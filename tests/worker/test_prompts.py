@@ -14,16 +14,17 @@ import pytest
 from headscope.core.arrays import decode, encode
 from headscope.errors import Invalid, NotFound, TooLarge, Unavailable
 from headscope.messages import GatesIn, PatternsIn
+from headscope.messages.questions import GATES, PATTERNS
 from headscope.store import evaluations, workers
 from headscope.tasks.catalogue import TaskCatalogue
 from headscope.worker.lab import patterns as lab_patterns
-from worker.conftest import Office, without_workers
+from worker.conftest import Served, without_workers
 
 TEXT = "the cat sat on the mat"
 
 
-def test_patterns_are_causal_and_each_row_sums_to_one(office: Office) -> None:
-    answer = office.client.patterns(PatternsIn(model="tiny", text=TEXT))
+def test_patterns_are_causal_and_each_row_sums_to_one(worker: Served) -> None:
+    answer = worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
     patterns = decode(answer.patterns)
     n = len(answer.tokens)
     assert patterns.shape == (3, 4, n, n)
@@ -33,21 +34,21 @@ def test_patterns_are_causal_and_each_row_sums_to_one(office: Office) -> None:
     assert bytes.fromhex("".join(token.hex for token in answer.tokens if not token.special)) == TEXT.encode()
 
 
-def test_layers_are_those_asked_for(office: Office) -> None:
-    every = decode(office.client.patterns(PatternsIn(model="tiny", text=TEXT)).patterns)
-    answer = office.client.patterns(PatternsIn(model="tiny", text=TEXT, layers=[2, 0]))
+def test_layers_are_those_asked_for(worker: Served) -> None:
+    every = decode(worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT)).patterns)
+    answer = worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, layers=[2, 0]))
     assert answer.layers == [2, 0]
     np.testing.assert_allclose(decode(answer.patterns), every[[2, 0]], atol=1e-6)
 
 
-def test_open_gates_change_nothing_and_shut_ones_do(office: Office) -> None:
-    opened = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=[[1.0] * 4] * 3))
+def test_open_gates_change_nothing_and_shut_ones_do(worker: Served) -> None:
+    opened = worker.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=[[1.0] * 4] * 3))
     assert opened.kl == 0
     assert opened.loss_before == opened.loss_after
     assert all(token.before == token.after for token in opened.next)
     gates = np.ones((3, 4), "f4")
     gates[1, 2] = 0
-    shut = office.client.gates(GatesIn(model="tiny", text=TEXT, gates=encode(gates), top=3))
+    shut = worker.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=encode(gates), top=3))
     assert shut.kl > 0
     assert len(shut.next) == 3
     assert shut.loss_before == opened.loss_before
@@ -60,53 +61,53 @@ def test_open_gates_change_nothing_and_shut_ones_do(office: Office) -> None:
     ("gates", "says"),
     [([[1.0] * 4] * 2, "2x4"), ([[2.0] * 4] * 3, "is 2"), ([[1.0], [1.0, 1.0]], "not a table")],
 )
-def test_gates_that_cannot_be_used_say_why(office: Office, gates: list[list[float]], says: str) -> None:
+def test_gates_that_cannot_be_used_say_why(worker: Served, gates: list[list[float]], says: str) -> None:
     with pytest.raises(Invalid, match=says):
-        office.client.gates(GatesIn(model="tiny", text=TEXT, gates=gates))
+        worker.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=gates))
 
 
-def test_text_that_cannot_be_used_says_why(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_that_cannot_be_used_says_why(worker: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Invalid) as empty:
-        office.client.patterns(PatternsIn(model="tiny", text="", bos=False))
+        worker.client.ask(PATTERNS, PatternsIn(model="tiny", text="", bos=False))
     with pytest.raises(Invalid) as long:
-        office.client.patterns(PatternsIn(model="tiny", text="cat " * 200))
+        worker.client.ask(PATTERNS, PatternsIn(model="tiny", text="cat " * 200))
     with pytest.raises(Invalid) as layer:
-        office.client.patterns(PatternsIn(model="tiny", text=TEXT, layers=[3]))
+        worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT, layers=[3]))
     assert [error.value.code for error in (empty, long, layer)] == ["empty-text", "too-long", "unknown-layer"]
     assert "Layers run 0-2" in layer.value.remedy
     monkeypatch.setattr(lab_patterns, "MOST_PATTERN_BYTES", 100)
     with pytest.raises(TooLarge):
-        office.client.patterns(PatternsIn(model="tiny", text=TEXT))
+        worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
 
 
-def test_an_unknown_model_is_said_to_be(office: Office) -> None:
+def test_an_unknown_model_is_said_to_be(worker: Served) -> None:
     with pytest.raises(NotFound) as error:
-        office.client.patterns(PatternsIn(model="no-such-model", text=TEXT))
+        worker.client.ask(PATTERNS, PatternsIn(model="no-such-model", text=TEXT))
     assert error.value.code == "unknown-model"
 
 
-def test_strangers_are_turned_away(office: Office) -> None:
+def test_strangers_are_turned_away(worker: Served) -> None:
     body = {"model": "tiny", "text": TEXT}
     for headers in ({}, {"Authorization": "Bearer wrong"}):
-        answer = httpx.post(f"{office.address}/patterns", json=body, headers=headers, trust_env=False)
+        answer = httpx.post(f"{worker.address}/lab/patterns", json=body, headers=headers, trust_env=False)
         assert answer.status_code == 403
 
 
-def test_the_model_stays_loaded(office: Office) -> None:
-    office.client.patterns(PatternsIn(model="tiny", text=TEXT))
-    assert office.desk.resident.names() == ["tiny"]
+def test_the_model_stays_loaded(worker: Served) -> None:
+    worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
+    assert worker.handler.models.names() == ["tiny"]
     start = time.monotonic()
-    office.client.patterns(PatternsIn(model="tiny", text=TEXT))
+    worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
     assert time.monotonic() - start < 2
 
 
-def test_accuracy_is_computed_once_and_kept(office: Office) -> None:
+def test_accuracy_is_computed_once_and_kept(worker: Served) -> None:
     task = TaskCatalogue([]).get("induction")
-    info = office.desk.catalogue.info("tiny")
-    first = office.client.accuracy(info, task)
+    info = worker.handler.catalogue.info("tiny")
+    first = worker.client.accuracy(info, task)
     assert first.status == "computing"
     deadline = time.monotonic() + 60
-    while (answer := office.client.accuracy(info, task)).status == "computing":
+    while (answer := worker.client.accuracy(info, task)).status == "computing":
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert answer.status == "done", answer.detail
@@ -115,38 +116,38 @@ def test_accuracy_is_computed_once_and_kept(office: Office) -> None:
     assert answer.n > 0
     assert answer.log_probability is not None
     assert answer.log_probability < 0
-    with office.store.session() as session:
+    with worker.store.session() as session:
         assert evaluations.get(session, "tiny", info.revision, task.name, task.content_hash) is not None
 
 
-def test_a_task_too_long_for_the_model_says_so(office: Office) -> None:
+def test_a_task_too_long_for_the_model_says_so(worker: Served) -> None:
     task = TaskCatalogue([]).get("gsm8k")
-    info = office.desk.catalogue.info("tiny")
+    info = worker.handler.catalogue.info("tiny")
     deadline = time.monotonic() + 60
-    while (answer := office.client.accuracy(info, task)).status == "computing":
+    while (answer := worker.client.accuracy(info, task)).status == "computing":
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert answer.status == "unavailable"
     assert answer.detail
 
 
-def test_without_a_worker_pages_are_told_at_once(office: Office, tmp_path: Path) -> None:
-    alone = without_workers(office, tmp_path)
+def test_without_a_worker_pages_are_told_at_once(worker: Served, tmp_path: Path) -> None:
+    alone = without_workers(worker, tmp_path)
     with pytest.raises(Unavailable) as error:
-        alone.client.patterns(PatternsIn(model="tiny", text=TEXT))
+        alone.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
     assert error.value.code == "no-worker"
-    answer = alone.client.accuracy(office.desk.catalogue.info("tiny"), TaskCatalogue([]).get("rule-aba"))
+    answer = alone.client.accuracy(worker.handler.catalogue.info("tiny"), TaskCatalogue([]).get("rule-aba"))
     assert (answer.status, answer.accuracy) == ("unavailable", None)
     alone.client.close()
     alone.store.close()
 
 
-def test_a_worker_that_cannot_be_reached_is_passed_over(office: Office, tmp_path: Path) -> None:
-    alone = without_workers(office, tmp_path)
+def test_a_worker_that_cannot_be_reached_is_passed_over(worker: Served, tmp_path: Path) -> None:
+    alone = without_workers(worker, tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as closed:
         dead = f"http://127.0.0.1:{closed.getsockname()[1]}"
     with alone.store.session() as session:
-        for name, address in (("dead", dead), ("living", office.address)):
+        for name, address in (("dead", dead), ("living", worker.address)):
             workers.register(
                 session,
                 name,
@@ -158,13 +159,13 @@ def test_a_worker_that_cannot_be_reached_is_passed_over(office: Office, tmp_path
                 patience=60,
             )
         workers.beat(session, "dead", ["tiny"])  # it would be preferred
-    assert alone.client.patterns(PatternsIn(model="tiny", text=TEXT)).model == "tiny"
+    assert alone.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT)).model == "tiny"
     alone.client.close()
     alone.store.close()
 
 
-def test_a_worker_that_dies_while_answering_ends_the_wait(office: Office, tmp_path: Path) -> None:
-    alone = without_workers(office, tmp_path)
+def test_a_worker_that_dies_while_answering_ends_the_wait(worker: Served, tmp_path: Path) -> None:
+    alone = without_workers(worker, tmp_path)
     server = socket.create_server(("127.0.0.1", 0))
 
     def die() -> None:
@@ -180,7 +181,7 @@ def test_a_worker_that_dies_while_answering_ends_the_wait(office: Office, tmp_pa
             address=f"http://127.0.0.1:{server.getsockname()[1]}",
         )  # fmt: skip
     with pytest.raises(Unavailable) as error:
-        alone.client.patterns(PatternsIn(model="tiny", text=TEXT))
+        alone.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT))
     assert error.value.code == "worker-died"
     thread.join(5)
     server.close()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from headscope.core.model.cost import ELEMENT_BYTES, forward_flop
+from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.memory import PROGRAM_BYTES as PROGRAM_BYTES
+from headscope.core.model.memory import pass_bytes as pass_bytes
 
 CPU_THROUGHPUT = 100e9
 """FLOP/s of two cores in float32, measured on SmolLM2-135M; workers may know their own."""
@@ -12,11 +14,8 @@ LAYER_OVERHEAD = 0.5e-3
 """Seconds a layer and pass, beside the arithmetic."""
 
 LOAD_SECONDS = 6.0
-PROGRAM_BYTES = 600 * 2**20
 
 _SLOWER = {"float32": 1.0, "bfloat16": 1.0, "float64": 2.0}
-_STREAM_WIDTHS = 12
-"""What is alive of a layer at once in a pass without gradients, in residual widths a token."""
 
 
 def cpu_throughput(dtype: str) -> float:
@@ -34,11 +33,3 @@ def pass_flop(model: ModelInfo, tokens: float | int) -> float:
     """A forward pass that reads every pattern and every token's loss: attention grows with tokens squared."""
     attention = 4.0 * model.n_layers * model.n_heads * model.d_head * tokens**2
     return forward_flop(model, tokens, tokens) + attention
-
-
-def pass_bytes(model: ModelInfo, tokens: float | int) -> float:
-    """The most that is alive in such a pass: logits and their copy in float32, one layer and its patterns."""
-    size = ELEMENT_BYTES[model.dtype]
-    logits = tokens * model.d_vocab * (size + 4)
-    layer = _STREAM_WIDTHS * tokens * model.d_model * size
-    return float(logits + layer + 3 * model.n_heads * tokens**2 * max(size, 4))

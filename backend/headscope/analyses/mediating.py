@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float
 
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES
-from headscope.core.model.cost import CPU_BUDGET, ELEMENT_BYTES, forward_flop
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS
+from headscope.core.model.cost import CPU_BUDGET, forward_flop
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.memory import run_bytes
 from headscope.figures import bars, head_grid
 from headscope.figures.marks import outlined
 from headscope.figures.theme import Drawing
@@ -38,7 +39,7 @@ def patched_seconds(model: ModelInfo, flop: float, prompts: float, width: float,
 
 def patched_bytes(model: ModelInfo) -> int:
     """The most that is held: weights, and the rows of a pass."""
-    return int(PROGRAM_BYTES + model.n_params * ELEMENT_BYTES[model.dtype] + 2 * _PASS_BYTES)
+    return run_bytes(model, 2 * _PASS_BYTES)
 
 
 def strongest(values: Float[np.ndarray, "layer head"], count: int) -> list[tuple[int, int]]:

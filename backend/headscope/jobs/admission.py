@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from headscope.analyses.base import Estimate
-from headscope.analyses.costing import PROGRAM_BYTES
-from headscope.core.model.cost import ELEMENT_BYTES
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.memory import run_bytes
 from headscope.errors import Refused
 
 
@@ -21,7 +20,7 @@ def admit_weights(name: str, n_bytes: int, free: int) -> None:
 
 def admit_work(estimate: Estimate, model: ModelInfo, dtype: str, free: int) -> None:
     """Raise ``Refused`` (no-memory) where a run's work takes more than is free beside its loaded model."""
-    work = estimate.peak_bytes - PROGRAM_BYTES - model.n_params * ELEMENT_BYTES[dtype]
+    work = estimate.peak_bytes - run_bytes(model, dtype=dtype)
     if work > free:
         raise Refused(
             f"Beside the model this needs about {_gib(work)}; {_gib(free)} of memory are free "

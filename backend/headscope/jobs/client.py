@@ -73,7 +73,7 @@ class JobClient:
             return run
 
     def submit(self, run_id: str, queue: str, attempt: int) -> None:
-        """Queue an attempt that lies in the store already; a second time does nothing."""
+        """Queue an attempt that is stored already; idempotent."""
         with self.store.session() as session:
             run = runs.get(session, run_id)
             next(row for row in run.attempts if row.number == attempt).queue = queue

@@ -36,10 +36,10 @@ from headscope.core.model.info import ModelInfo
 from headscope.errors import Cancelled, NotFound, Refused
 from headscope.jobs.admission import admit_work
 from headscope.jobs.device import Device, free_bytes
+from headscope.jobs.device_queue import DeviceQueue
 from headscope.jobs.lock import FileLock
 from headscope.jobs.problem import problem_of
-from headscope.jobs.pulse import Pulse
-from headscope.jobs.turn import Turn
+from headscope.jobs.run_monitor import RunMonitor
 from headscope.store import artifacts, attempts, references, workers
 from headscope.store.attempts import Superseded
 from headscope.store.session import Store
@@ -78,15 +78,15 @@ class Workplace:
     analyses: Mapping[str, Analysis[Any, Any]]
     models: Models
     device: Device
-    turn: Turn
+    device_queue: DeviceQueue
     locks: Path
 
 
 class Computation:
     """One attempt in its owner's hands; a context manager, which at its end lets go of device and model."""
 
-    def __init__(self, place: Workplace, run: Run, number: int, pulse: Pulse) -> None:
-        self._place, self._run, self._number, self._pulse = place, run, number, pulse
+    def __init__(self, place: Workplace, run: Run, number: int, monitor: RunMonitor) -> None:
+        self._place, self._run, self._number, self._monitor = place, run, number, monitor
         self._kept = KeptPieces(place.store, {})
         self._held = ExitStack()
         self._done = 0.0
@@ -107,7 +107,7 @@ class Computation:
             if "artifact" not in answer:
                 return answer
             self._kept.names[piece.key] = answer["artifact"]
-        self._pulse.check()
+        self._monitor.check()
         self._finish(self._analysis.assemble(self._spec, self._kept))
         return {"ended": "done"}
 
@@ -118,12 +118,12 @@ class Computation:
         )
         if piece.key in names:
             return {"artifact": names[piece.key]}
-        self._pulse.check()
+        self._monitor.check()
         context = self._context(plan, index)
         context.report(Progress(piece.label, "", 0, 1))
-        with self._place.turn.job():
+        with self._place.device_queue.job():
             kept = piece.compute(context)
-        self._pulse.check()
+        self._monitor.check()
         return {"artifact": self._keep(piece, kept)}
 
     def _keep(self, piece: Piece, kept: Kept) -> str:
@@ -140,11 +140,11 @@ class Computation:
         before = self._done
 
         def report(progress: Progress) -> None:
-            self._pulse.report(replace(progress, fraction=before + mine * progress.fraction))
+            self._monitor.report(replace(progress, fraction=before + mine * progress.fraction))
 
         def checkpoint() -> None:
-            self._pulse.check()
-            self._place.turn.let_pass(self._pulse.check)
+            self._monitor.check()
+            self._place.device_queue.let_pass(self._monitor.check)
 
         return Context(self._model, self._kept, checkpoint, report)
 
@@ -170,7 +170,7 @@ class Computation:
             raise Refused(
                 f"The run asks for version {self._run.analysis_version} of {analysis.title}; this worker has "
                 f"version {analysis.version}.",
-                "Start it anew.",
+                "Restart it.",
                 code="analysis-version",
             )
         return analysis
@@ -200,7 +200,7 @@ class Computation:
             names = sorted({task.name for tasks in named.values() for task in tasks})
             raise Refused(
                 f"One of the tasks {', '.join(names)} has changed since the run was asked for.",
-                "Start it anew: it will be another run.",
+                "Restart it: it will be a new run.",
                 code="task-changed",
             )
 
@@ -213,7 +213,7 @@ class Computation:
         if task.content_hash != self._run.task_hash:
             raise Refused(
                 f"The task {task.name!r} has changed since the run was asked for.",
-                "Start it anew: it will be another run.",
+                "Restart it: it will be a new run.",
                 code="task-changed",
             )
         return task
@@ -222,18 +222,18 @@ class Computation:
     def _model(self) -> HeadModel:
         wait_for_device(
             self._place,
-            self._pulse,
+            self._monitor,
             self._held,
             Progress(f"waiting for {self._place.device.title}", "", 0, 1, fraction=self._done),
         )
-        self._pulse.say(Progress("loading the model", "", 0, 1, fraction=self._done))
+        self._monitor.say(Progress("loading the model", "", 0, 1, fraction=self._done))
         model = self._held.enter_context(
             self._place.models.model(self._run.model, dtype=self._info.dtype, attention=self._run.attention)
         )
         if model.info.revision != self._info.revision:
             raise Refused(
                 f"The weights of {self._run.model!r} here are others than those the run was asked for.",
-                "Start it anew: it will be another run.",
+                "Restart it: it will be a new run.",
                 code="model-changed",
             )
         estimate = self._analysis.estimate(self._spec, tokenizer=model.tokenizer)
@@ -274,7 +274,7 @@ def guarded(work: Callable[[], Answer]) -> Answer:
         return {"ended": "failed", "problem": problem}
 
 
-def wait_for_device(place: Workplace, pulse: Pulse, held: ExitStack, waiting: Progress) -> None:
+def wait_for_device(place: Workplace, monitor: RunMonitor, held: ExitStack, waiting: Progress) -> None:
     """Take the device's lock, however long its holder computes, saying so; raises ``Cancelled`` in between.
 
     A holder that is declared dead but lives on, because it is stopped, is not waited for.
@@ -284,8 +284,8 @@ def wait_for_device(place: Workplace, pulse: Pulse, held: ExitStack, waiting: Pr
         if not place.store.patiently(_alive(lock.note())):
             log.warning("%s is held by %s, which is dead: going on without", lock.path.name, lock.note())
             return
-        pulse.check()
-        pulse.say(waiting)
+        monitor.check()
+        monitor.say(waiting)
         time.sleep(0.2)
     held.callback(lock.release)
 

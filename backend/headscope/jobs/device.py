@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import psutil
+
 from headscope.errors import Invalid
 
 _GPU_CLASSES = (4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 141, 180, 192, 288)
@@ -59,7 +61,7 @@ def free_bytes(device: str) -> int:
 
         free, _ = torch.cuda.mem_get_info(device)
         return int(free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
-    return min([_available(), *_container_left()])
+    return min([int(psutil.virtual_memory().available), *_container_left()])
 
 
 def _cpu() -> Device:
@@ -76,8 +78,7 @@ def _cuda(number: int) -> Device:
 
 
 def _memory() -> int:
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 * 2**30
-    return min([total, *_container_limits()])
+    return min([int(psutil.virtual_memory().total), *_container_limits()])
 
 
 def _container_limits() -> list[int]:
@@ -89,15 +90,6 @@ def _container_limits() -> list[int]:
         except (OSError, ValueError):  # no such group, or "max"
             continue
     return limits
-
-
-def _available() -> int:
-    """What the kernel would give without swapping; all memory where it doesn't say (macOS, Windows)."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration):
-        return _memory()
 
 
 def _container_left() -> list[int]:

@@ -1,6 +1,6 @@
 """The durable engine behind its small face: DBOS takes runs from the queue and remembers finished steps.
 
-1. A run is a workflow, a piece a step: after a crash the workflow goes on behind its last finished step.
+1. A run is a workflow, a piece a step: after a crash the workflow resumes after its last finished step.
 2. Own runs come back when this worker starts again under its id; ``hand_on`` passes a dead one's on.
 3. One queue a class of device, one run at a time.
 """
@@ -62,7 +62,7 @@ class Engine:
         DBOS._recover_pending_workflows(list(dead))
 
     def stop(self) -> None:
-        """Stop taking runs. One that is being computed stays unfinished, to be gone on with."""
+        """Stop taking runs. One that is being computed stays unfinished, to be resumed."""
         from dbos import DBOS
 
         DBOS.destroy(destroy_registry=True)

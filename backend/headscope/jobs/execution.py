@@ -17,7 +17,7 @@ from headscope import __version__
 from headscope.analyses.base import Progress
 from headscope.jobs.computation import Answer, Computation, Outcome, Step, Workplace, guarded
 from headscope.jobs.partial import keep
-from headscope.jobs.pulse import Pulse
+from headscope.jobs.run_monitor import RunMonitor
 from headscope.store import attempts, runs
 from headscope.store.attempts import Superseded
 from headscope.store.tables import Run
@@ -47,8 +47,8 @@ def carry_out(
     if run is None:
         return "superseded"
     with (
-        Pulse(place.store, run_id, number, place.owner, on_progress) as pulse,
-        Computation(place, run, number, pulse) as computation,
+        RunMonitor(place.store, run_id, number, place.owner, on_progress) as monitor,
+        Computation(place, run, number, monitor) as computation,
     ):
         try:
             answer = guarded(lambda: computation.run(step))

@@ -1,7 +1,7 @@
 """A run computed by the process that asked for it: the command line, the gallery.
 
 The same pieces and the same store as a worker's, but no queue: pieces are kept as they come, so that an
-interrupted command goes on where it was. A run that someone living computes already is followed instead.
+interrupted command continues where it was. A run that a live process computes already is followed instead.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from headscope.analyses.base import Analysis, Progress
 from headscope.errors import Cancelled, HeadscopeError
 from headscope.jobs.computation import Models, Workplace
 from headscope.jobs.device import find_device
+from headscope.jobs.device_queue import DeviceQueue
 from headscope.jobs.execution import carry_out
-from headscope.jobs.heart import Heart
+from headscope.jobs.heartbeat import Heartbeat
 from headscope.jobs.loading import Folders, FromFolders
-from headscope.jobs.turn import Turn
 from headscope.settings import Settings
 from headscope.store import runs, workers
 from headscope.store.session import Store
@@ -52,10 +52,10 @@ def run_foreground(
     place = Workplace(
         store, owner, analyses,
         models or FromFolders(folders, device.name),
-        device, Turn(), settings.data_dir / "locks",
+        device, DeviceQueue(), settings.data_dir / "locks",
     )  # fmt: skip
-    heart = Heart(store, owner, _PATIENCE, register=lambda: _register(store, place))
-    heart.start()
+    heartbeat = Heartbeat(store, owner, _PATIENCE, register=lambda: _register(store, place))
+    heartbeat.start()
     try:
         while True:
             number = _last(store, run_id).number
@@ -63,7 +63,7 @@ def run_foreground(
             if outcome != "superseded" or _follow(store, run_id, number, on_progress):
                 break
     finally:
-        heart.stop()
+        heartbeat.stop()
     _raise_unless_done(store, run_id)
 
 
@@ -100,7 +100,7 @@ def _raise_unless_done(store: Store, run_id: str) -> None:
     with store.session() as session:
         run: Run = runs.get(session, run_id)
     if run.last.status == "cancelled":
-        raise Cancelled(f"Run {run_id} was cancelled.", "Run it again to go on from its last finished piece.")
+        raise Cancelled(f"Run {run_id} was cancelled.", "Rerun it to continue from its last finished piece.")
     if run.last.status == "failed":
         problem = run.last.error or {}
         raise HeadscopeError(

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from headscope.core.model.cost import ELEMENT_BYTES
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import weight_bytes
 from headscope.jobs.admission import admit_weights
 from headscope.jobs.device import free_bytes
 
@@ -17,7 +17,7 @@ class Folders(Protocol):
     """The part of the catalogue that is needed here."""
 
     def folder(self, name: str) -> Path:
-        """Where a model lies; raises ``NotFound`` or ``Unavailable``."""
+        """Where a model is; raises ``NotFound`` or ``Unavailable``."""
         ...
 
 
@@ -34,6 +34,6 @@ class FromFolders:
         from headscope.core.model.load import load_model
 
         folder = self._folders.folder(name)
-        size = model_info(folder, name=name).n_params * ELEMENT_BYTES[dtype]
+        size = weight_bytes(model_info(folder, name=name), dtype)
         admit_weights(name, size, free_bytes(self._device))
         yield load_model(folder, name=name, dtype=dtype, device=self._device, attention=attention)

@@ -11,7 +11,7 @@ APPLICATION = "headscope"
 WORKFLOW = "headscope.run"
 
 JOB_FORMAT = "1"
-"""Goes up when new code can't go on with a started job; workers take up jobs of their own format only."""
+"""Goes up when new code can't resume a started job; workers only take jobs of their own format."""
 
 
 class JsonSerializer(Serializer):

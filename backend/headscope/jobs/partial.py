@@ -1,4 +1,4 @@
-"""What is whole of a run that was stopped before its end, kept as its result until the run is gone on with.
+"""What a stopped run has finished, kept as its result until the run is resumed.
 
 1. Whoever ends an attempt (its owner; the one who cancels a run that nobody computes; the worker that finds a
    killed command line's run) calls ``keep`` in the same transaction, so that the run and its result change at

@@ -18,7 +18,7 @@ def problem_of(error: Exception) -> dict[str, Any]:
             code="out-of-memory",
         ).problem()
     return HeadscopeError(
-        f"Something went wrong inside: {type(error).__name__}: {error}",
-        "Start it again. If that fails too, report it with what the worker wrote at that time.",
+        f"Internal error: {type(error).__name__}: {error}",
+        "Restart it. If that fails too, report it with the worker's log of that time.",
         code="internal",
     ).problem()

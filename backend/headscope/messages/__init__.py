@@ -1,6 +1,8 @@
 """What the web and workers say to each other, also in the API's own words. Loads no torch."""
 
+from headscope.messages.accuracy import AccuracyIn as AccuracyIn
 from headscope.messages.accuracy import TaskAccuracyOut as TaskAccuracyOut
+from headscope.messages.base import AboutModel as AboutModel
 from headscope.messages.base import Schema as Schema
 from headscope.messages.base import TokenOut as TokenOut
 from headscope.messages.base import TypedArray as TypedArray

@@ -6,11 +6,27 @@ from typing import Literal
 
 from pydantic import Field
 
-from headscope.messages.base import Schema
+from headscope.messages.base import AboutModel, Schema, example
+
+
+class AccuracyIn(AboutModel):
+    task: str
 
 
 class TaskAccuracyOut(Schema):
     """How the model does on the task without gates, computed by a worker and kept."""
+
+    model_config = example(
+        task="singular-plural",
+        model="smollm2-135m",
+        status="done",
+        accuracy=0.78,
+        log_probability=-0.61,
+        chance=0.02,
+        n=41,
+        verdict="can",
+        detail="smollm2-135m answers 78 % of 41 held-out examples.",
+    )
 
     task: str
     model: str

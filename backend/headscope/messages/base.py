@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
     from headscope.core.model.tokens import Token
+
+
+REVISION: Final = "b1946ac92492d2347c6235b4d2611184"
+"""Names weights in examples."""
+
+
+def example(**values: Any) -> ConfigDict:
+    """A message's configuration with an example, which the API's document shows beside its schema."""
+    return ConfigDict(json_schema_extra={"examples": [values]})
 
 
 class Schema(BaseModel):
@@ -16,8 +25,23 @@ class Schema(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        """Its own example."""
+        extra = cls.model_config.get("json_schema_extra")
+        assert isinstance(extra, dict)  # noqa: S101 - as ``example`` writes it
+        return cast("list[dict[str, Any]]", extra["examples"])[0]
+
+
+class AboutModel(Schema):
+    """Base of what is asked about one model."""
+
+    model: str
+
 
 class TokenOut(Schema):
+    model_config = example(id=3290, start=0, end=4, text="cats", hex="63617473", special=False)
+
     id: int
     start: int = Field(description="Byte offset in the UTF-8 text.")
     end: int
@@ -38,11 +62,14 @@ class TokenOut(Schema):
         )
 
 
+@with_config(ConfigDict(extra="forbid") | example(dtype="f4", shape="1, 2", bdata="AACAPwAAAAA="))
 class TypedArray(TypedDict):
     """An array as plotly and ``core.arrays`` read it, little-endian; NaN survives."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
 
     dtype: str
     shape: str
     bdata: str
+
+
+ARRAY: Final = TypedArray(dtype="f4", shape="1, 2", bdata="AACAPwAAAAA=")
+"""One for examples: 1 and 0."""

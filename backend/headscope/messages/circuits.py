@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from headscope.messages.base import Schema, TokenOut
+from headscope.messages.base import AboutModel, Schema, TokenOut, example
 
 Circuit = Literal["ov", "qk", "direct"]
 Processing = Literal["folded", "raw"]
@@ -18,8 +18,7 @@ Processing = Literal["folded", "raw"]
 MOST_CELLS: Final = 200
 
 
-class CircuitIn(Schema):
-    model: str
+class CircuitIn(AboutModel):
     weight_processing: Processing = Field(
         default="folded", description="Norm weights folded into what reads the stream, or left out."
     )
@@ -32,6 +31,10 @@ class CircuitIn(Schema):
 
 
 class TablesIn(CircuitIn):
+    model_config = example(
+        model="headscope-2l", layer=1, head=5, weight_processing="folded", circuit="ov", token=3290, top=20
+    )
+
     circuit: Circuit = Field(description="`ov`: source -> output; `qk`: query <- key; `direct`: bigrams.")
     layer: int = Field(default=0, ge=0, description="Of no account for `direct`.")
     head: int = Field(default=0, ge=0)
@@ -53,12 +56,28 @@ class Cell(Schema):
     looks at, or is followed by.
     """
 
+    model_config = example(row=TokenOut.example(), column=TokenOut.example(), value=12.1)
+
     row: TokenOut
     column: TokenOut
     value: float
 
 
 class TablesOut(Schema):
+    model_config = example(
+        model="headscope-2l",
+        layer=1,
+        head=5,
+        weight_processing="folded",
+        circuit="ov",
+        token=TokenOut.example(),
+        cells=[Cell.example()],
+        column=[Cell.example()],
+        vocabulary=512,
+        unit="logits, up to the scale of the norms",
+        limits=["Learned positions are added to the tokens."],
+    )
+
     model: str
     circuit: Circuit
     layer: int
@@ -74,6 +93,15 @@ class TablesOut(Schema):
 
 class CrossedIn(CircuitIn):
     """Two pairs to cross, or none: then the worst that the head has are looked for."""
+
+    model_config = example(
+        model="headscope-2l",
+        layer=1,
+        head=5,
+        weight_processing="folded",
+        source=3290,
+        pairs=[[300, 301], [302, 303]],
+    )
 
     layer: int = Field(ge=0)
     head: int = Field(ge=0)
@@ -92,6 +120,8 @@ class CrossedIn(CircuitIn):
 class Trigram(Schema):
     """`source ... destination -> output`; `score` is q o where both are above 0, else 0."""
 
+    model_config = example(destination=TokenOut.example(), output=TokenOut.example(), q=2.0, o=4.0, score=8.0)
+
     destination: TokenOut
     output: TokenOut
     q: float
@@ -100,6 +130,13 @@ class Trigram(Schema):
 
 
 class CrossedPairs(Schema):
+    model_config = example(
+        source=TokenOut.example(),
+        intended=[Trigram.example(), Trigram.example()],
+        crossed=[Trigram.example(), Trigram.example()],
+        margin=1.5,
+    )
+
     source: TokenOut
     intended: list[Trigram]
     crossed: list[Trigram] = Field(description="What the head must raise too, whether it is meant or not.")
@@ -107,6 +144,16 @@ class CrossedPairs(Schema):
 
 
 class CrossedOut(Schema):
+    model_config = example(
+        model="headscope-2l",
+        layer=1,
+        head=5,
+        weight_processing="folded",
+        found=[CrossedPairs.example()],
+        chosen=True,
+        limits=["Learned positions are added to the tokens."],
+    )
+
     model: str
     layer: int
     head: int
@@ -117,6 +164,8 @@ class CrossedOut(Schema):
 
 
 class VirtualIn(CircuitIn):
+    model_config = example(model="headscope-2l", writer="0.3", reader="1.5 k")
+
     writer: str = Field(max_length=24, description="embed, position, a head 3.5, or mlp 3.")
     reader: str = Field(max_length=24, description="unembed, mlp 3, or a head's 3.5 q, 3.5 k, 3.5 v.")
     top: int = Field(default=4, ge=1, le=32, description="Singular directions.")
@@ -124,6 +173,8 @@ class VirtualIn(CircuitIn):
 
 
 class Weighed(Schema):
+    model_config = example(token=TokenOut.example(), value=0.31)
+
     token: TokenOut
     value: float
 
@@ -133,6 +184,10 @@ class Direction(Schema):
     is no tokens (positions, neurons). Signs of both sides may be turned together.
     """
 
+    model_config = example(
+        value=3.2, left_high=[Weighed.example()], left_low=[], right_high=[Weighed.example()], right_low=[]
+    )
+
     value: float
     left_high: list[Weighed]
     left_low: list[Weighed]
@@ -141,6 +196,20 @@ class Direction(Schema):
 
 
 class VirtualOut(Schema):
+    model_config = example(
+        model="headscope-2l",
+        writer="0.3",
+        reader="1.5 k",
+        weight_processing="folded",
+        left="reads",
+        right="reads",
+        norm=1.9,
+        share=0.22,
+        random=0.088,
+        directions=[Direction.example()],
+        limits=["Learned positions are added to the tokens."],
+    )
+
     model: str
     writer: str
     reader: str
@@ -154,14 +223,19 @@ class VirtualOut(Schema):
     limits: list[str]
 
 
-class TokenSearchIn(Schema):
-    model: str
+class TokenSearchIn(AboutModel):
+    model_config = example(model="headscope-2l", text="cat", top=20)
+
     text: str = Field(min_length=1, max_length=200)
     top: int = Field(default=20, ge=1, le=MOST_CELLS)
 
 
 class TokenSearchOut(Schema):
     """Tokens of the vocabulary: first those that the text itself is cut into, then those that contain it."""
+
+    model_config = example(
+        model="headscope-2l", spelled=[TokenOut.example()], containing=[TokenOut.example()], n_containing=1
+    )
 
     model: str
     spelled: list[TokenOut]

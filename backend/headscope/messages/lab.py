@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from pydantic import Field, model_validator
 
-from headscope.messages.base import Schema, TokenOut, TypedArray
+from headscope.messages.base import AboutModel, Schema, TokenOut, TypedArray, example
 
 MAX_TEXT: Final = 400_000
 """Characters of a prompt; no model's context holds as many."""
@@ -18,8 +18,9 @@ MAX_TEXT: Final = 400_000
 Gates = TypedArray | list[list[float]]
 
 
-class LabIn(Schema):
-    model: str
+class LabIn(AboutModel):
+    model_config = example(model="headscope-2l", text="the cat sat on the cat", bos=None)
+
     text: str | None = Field(default=None, max_length=MAX_TEXT)
     prompt: str | None = Field(
         default=None, max_length=64, description="A stored prompt's id, in place of the text."
@@ -50,6 +51,8 @@ class LabIn(Schema):
 
 
 class PatternsIn(LabIn):
+    model_config = example(**LabIn.example(), layers=[1])
+
     layers: list[int] | None = Field(default=None, description="All layers where unset.")
     weighted: bool = Field(
         default=False, description="Weigh each key by the norm of its value vector; rows sum to 1 again."
@@ -62,12 +65,25 @@ class PatternsIn(LabIn):
 class TopKeys(Schema):
     """A long prompt's patterns: of each row its largest keys, the largest first."""
 
+    model_config = example(
+        keys=TypedArray(dtype="u2", shape="1, 1, 1, 1", bdata="AAA="),
+        weights=TypedArray(dtype="u1", shape="1, 1, 1, 1", bdata="/w=="),
+        rest=TypedArray(dtype="f4", shape="1, 1, 1", bdata="AAAAAA=="),
+    )
+
     keys: TypedArray = Field(description="[layers, heads, query, k] u2; 65535 where a row has fewer keys.")
     weights: TypedArray = Field(description="[layers, heads, query, k] u1, as in `triangle`.")
     rest: TypedArray = Field(description="[layers, heads, query] f4: the mass on all other keys.")
 
 
 class PatternsOut(Schema):
+    model_config = example(
+        model="headscope-2l",
+        tokens=[TokenOut.example()],
+        layers=[1],
+        patterns=TypedArray(dtype="f4", shape="1, 1, 1, 1", bdata="AACAPw=="),
+    )
+
     model: str
     tokens: list[TokenOut]
     layers: list[int]
@@ -83,6 +99,8 @@ class PatternsOut(Schema):
 
 
 class LookIn(LabIn):
+    model_config = example(**LabIn.example(), fold=True)
+
     fold: bool = Field(default=False, description="Tokens that differ in case or spaces count as the same.")
     weighted: bool = False
     gates: Gates | None = Field(default=None, description="Look at the gated model; as it is where unset.")
@@ -90,6 +108,13 @@ class LookIn(LabIn):
 
 class ScoreOut(Schema):
     """A number per head, as in docs/analyses/induction.md."""
+
+    model_config = example(
+        name="induction",
+        title="Induction",
+        reading="How much a repeated token looks at what followed its earlier copy.",
+        unit=None,
+    )
 
     name: str
     title: str
@@ -100,6 +125,8 @@ class ScoreOut(Schema):
 class Thumbs(Schema):
     """Every head's pattern at a glance: exact up to `size` tokens, beyond that the largest of each block."""
 
+    model_config = example(size=1, block=1, values=TypedArray(dtype="u1", shape="1, 1, 1", bdata="/w=="))
+
     size: int
     block: int = Field(description="Tokens a side of a cell.")
     values: TypedArray = Field(description="[layers, heads, size(size+1)/2] u1 as PatternsOut's `triangle`.")
@@ -107,6 +134,22 @@ class Thumbs(Schema):
 
 class LookOut(Schema):
     """All heads on one prompt."""
+
+    model_config = example(
+        model="headscope-2l",
+        n_kv_heads=8,
+        tokens=[TokenOut.example()],
+        n_ctx=256,
+        bos="none",
+        copies=[[]],
+        scores=[ScoreOut.example()],
+        values=TypedArray(dtype="f4", shape="1, 1, 1", bdata="AAAAAA=="),
+        loss=TypedArray(dtype="f4", shape="1", bdata="AADAfw=="),
+        loss_first=None,
+        loss_repeat=None,
+        sink=0.42,
+        thumbs=Thumbs.example(),
+    )
 
     model: str
     n_kv_heads: int
@@ -128,6 +171,8 @@ class LookOut(Schema):
 
 
 class GatesIn(LabIn):
+    model_config = example(**LabIn.example(), gates=[[1.0, 0.0]], top=10, board="a1b2", turn=7)
+
     gates: Gates = Field(description="[layers, heads] in [0, 1].")
     top: int = Field(default=10, ge=1, le=100)
     at: int | None = Field(default=None, ge=0, description="The position that is read; the last where unset.")
@@ -137,6 +182,8 @@ class GatesIn(LabIn):
 
 
 class NextToken(Schema):
+    model_config = example(token=TokenOut.example(), before=0.983, after=0.055)
+
     token: TokenOut
     before: float
     after: float
@@ -144,6 +191,8 @@ class NextToken(Schema):
 
 class Answer(Schema):
     """A followed token's log-probability and rank (0 is the most likely), before and under the gates."""
+
+    model_config = example(token=TokenOut.example(), before=-0.02, after=-2.9, rank_before=0, rank_after=3)
 
     token: TokenOut
     before: float
@@ -153,11 +202,25 @@ class Answer(Schema):
 
 
 class Change(Schema):
+    model_config = example(before=4.2, after=-0.3)
+
     before: float
     after: float
 
 
 class GatesOut(Schema):
+    model_config = example(
+        model="headscope-2l",
+        tokens=[TokenOut.example()],
+        at=0,
+        next=[NextToken.example()],
+        answers=[Answer.example()],
+        logit_difference=None,
+        loss_before=[None],
+        loss_after=[None],
+        kl=2.91,
+    )
+
     model: str
     tokens: list[TokenOut]
     at: int
@@ -172,6 +235,8 @@ class GatesOut(Schema):
 
 
 class ContinueIn(LabIn):
+    model_config = example(**LabIn.example(), gates=[[1.0, 0.0]], n_tokens=20, temperature=0.0)
+
     gates: Gates
     n_tokens: int = Field(default=20, ge=1, le=100)
     temperature: float = Field(default=0.0, ge=0, le=5, description="0: always the most likely token.")
@@ -181,6 +246,10 @@ class ContinueIn(LabIn):
 class ContinueOut(Schema):
     """What each model writes next; ends early where a model ends its text or its context is full."""
 
+    model_config = example(
+        model="headscope-2l", before=[TokenOut.example()], after=[TokenOut.example()], note=""
+    )
+
     model: str
     before: list[TokenOut]
     after: list[TokenOut]
@@ -188,6 +257,8 @@ class ContinueOut(Schema):
 
 
 class HeadAblationIn(LabIn):
+    model_config = example(**LabIn.example(), layer=1, head=4)
+
     layer: int = Field(ge=0)
     head: int = Field(ge=0)
     fold: bool = False
@@ -195,6 +266,14 @@ class HeadAblationIn(LabIn):
 
 class HeadAblationOut(Schema):
     """One head gated off: with every pattern held as it was, and with later heads free to respond."""
+
+    model_config = example(
+        model="headscope-2l",
+        layer=1,
+        head=4,
+        loss=TypedArray(dtype="f4", shape="3, 1", bdata="AADAfwAAwH8AAMB/"),
+        loss_repeat=[0.4, 2.1, 2.2],
+    )
 
     model: str
     layer: int
@@ -204,6 +283,8 @@ class HeadAblationOut(Schema):
 
 
 class AttributionIn(LabIn):
+    model_config = example(**LabIn.example(), at=5, token=3290)
+
     at: int | None = Field(
         default=None, ge=0, description="The position that predicts; the last where unset."
     )
@@ -215,6 +296,8 @@ class AttributionIn(LabIn):
 class Part(Schema):
     """A summand of the logit that is no head: embedding, an MLP, biases."""
 
+    model_config = example(name="embedding", title="Embedding", value=0.8)
+
     name: str
     title: str
     value: float
@@ -222,6 +305,19 @@ class Part(Schema):
 
 class AttributionOut(Schema):
     """A logit (or difference of two) as a sum over the parts of the model, normalisation scale frozen."""
+
+    model_config = example(
+        model="headscope-2l",
+        tokens=[TokenOut.example()],
+        at=0,
+        token=TokenOut.example(),
+        against=None,
+        heads=TypedArray(dtype="f4", shape="1, 1", bdata="AACAPw=="),
+        parts=[Part.example()],
+        total=1.8,
+        logit=1.8,
+        note="",
+    )
 
     model: str
     tokens: list[TokenOut]
@@ -236,6 +332,8 @@ class AttributionOut(Schema):
 
 
 class LensIn(LabIn):
+    model_config = example(**LabIn.example(), at=5)
+
     at: int | None = Field(default=None, ge=0)
     token: int | None = Field(default=None, ge=0)
     gates: Gates | None = None
@@ -243,6 +341,10 @@ class LensIn(LabIn):
 
 class LensLayer(Schema):
     """What the stream says after so many layers, read through the final norm and the unembedding."""
+
+    model_config = example(
+        layers=1, top=[TokenOut.example()], top_probability=[0.61], log_probability=-0.5, rank=0
+    )
 
     layers: int
     top: list[TokenOut]
@@ -252,6 +354,8 @@ class LensLayer(Schema):
 
 
 class LensOut(Schema):
+    model_config = example(model="headscope-2l", at=0, token=TokenOut.example(), layers=[LensLayer.example()])
+
     model: str
     at: int
     token: TokenOut

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from headscope.messages.base import Schema, TypedArray
+from headscope.messages.base import ARRAY, REVISION, Schema, TypedArray, example
 from headscope.messages.lab import MAX_TEXT, Gates
 
 ONE_LINE: Final = r"^[^\p{Cc}]*$"
@@ -15,12 +15,24 @@ ONE_LINE: Final = r"^[^\p{Cc}]*$"
 
 
 class PromptIn(Schema):
+    model_config = example(text="the cat sat on the cat", name="cats")
+
     text: str = Field(max_length=MAX_TEXT)
     name: str = Field(default="", max_length=200, pattern=ONE_LINE)
 
 
 class PromptOut(Schema):
     """A stored prompt or batch; its id is the hash of its texts."""
+
+    model_config = example(
+        id="5f1d0c2b9a7e44d3b1aa",
+        name="cats",
+        kind="text",
+        n=1,
+        characters=22,
+        beginning="the cat sat on the cat",
+        created_at="2026-01-05T10:00:00Z",
+    )
 
     id: str
     name: str
@@ -34,12 +46,23 @@ class PromptOut(Schema):
 class PromptRows(PromptOut):
     """A stored prompt with its texts, or a page of a batch."""
 
+    model_config = example(**PromptOut.example(), texts=["the cat sat on the cat"], offset=0)
+
     texts: list[str]
     offset: int
 
 
 class PromptExample(Schema):
     """A built-in prompt for a model."""
+
+    model_config = example(
+        name="name",
+        title="A name that comes back",
+        reading="A made-up name, begun a second time: heads that copy finish it.",
+        text="The old wizard Zorblax met a dragon. The wizard Zor",
+        bos=None,
+        mute=["1.5", "1.2"],
+    )
 
     name: str
     title: str
@@ -50,6 +73,8 @@ class PromptExample(Schema):
 
 
 class GateVectorIn(Schema):
+    model_config = example(name="no copying", model="headscope-2l", gates=ARRAY, origin="by hand")
+
     name: str = Field(min_length=1, max_length=200, pattern=ONE_LINE)
     model: str
     gates: Gates
@@ -60,6 +85,19 @@ class GateVectorIn(Schema):
 
 class GateVectorOut(Schema):
     """A named set of gates for one model; its id is the hash of model, weights and gates."""
+
+    model_config = example(
+        id="c04a7e1d5b3f4e82a9d0",
+        name="no copying",
+        model="headscope-2l",
+        revision=REVISION,
+        n_layers=1,
+        n_heads=2,
+        gates=ARRAY,
+        closed=1,
+        origin="by hand",
+        created_at="2026-01-05T10:00:00Z",
+    )
 
     id: str
     name: str
@@ -75,6 +113,14 @@ class GateVectorOut(Schema):
 
 class GatePreset(Schema):
     """Gates that a finished run gives."""
+
+    model_config = example(
+        name="facilitating",
+        title="Only needed heads",
+        reading="The 1 head needed on average over 3 seeds; all others off.",
+        gates=ARRAY,
+        open=1,
+    )
 
     name: str
     title: str

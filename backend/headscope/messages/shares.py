@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from headscope.messages.base import Schema, TypedArray
+from headscope.messages.base import ARRAY, REVISION, Schema, TypedArray, example
 from headscope.messages.lab import Gates, GatesOut, LabIn, LookOut
 
 
 class LabShareIn(LabIn):
     """What to keep a copy of: a worker is asked for it once, when the share is made."""
+
+    model_config = example(**LabIn.example(), gates=[[1.0, 0.0]], at=None, answers=[])
 
     fold: bool = False
     weighted: bool = False
@@ -20,6 +22,16 @@ class LabShareIn(LabIn):
 
 class SharedLab(Schema):
     """A lab view as it was when it was shared, prompt included. Reading it needs no worker."""
+
+    model_config = example(
+        model="headscope-2l",
+        model_title="Headscope two-layer",
+        revision=REVISION,
+        text="cats",
+        look=LookOut.example(),
+        gates=GatesOut.example(),
+        gate_values=ARRAY,
+    )
 
     model: str
     model_title: str

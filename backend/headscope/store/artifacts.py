@@ -99,7 +99,7 @@ def _canonical(content: Any) -> bytes:
 def _of_bytes(name: str, array: np.ndarray[Any, Any]) -> Any:
     """A value of a piece from before pieces had any but arrays: words stood in it as bytes.
 
-    A run that was stopped then goes on with them.
+    A stopped run then resumes with them.
     """
     if array.dtype != np.uint8 or array.ndim != 1 or name not in _LINES | _JSON:
         return array

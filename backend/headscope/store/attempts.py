@@ -30,7 +30,7 @@ INTERRUPTED: Mapping[str, Any] = {
     "status": 503,
     "code": "interrupted",
     "detail": "The process that computed this run ended before it was through.",
-    "remedy": "Run it again: it goes on at the first piece that is not finished.",
+    "remedy": "Rerun it: it continues with the first unfinished piece.",
 }
 
 
@@ -39,7 +39,7 @@ class Superseded(Exception):
 
 
 @dataclass(frozen=True)
-class Watch:
+class AttemptState:
     """What an owner must know between two pieces of work."""
 
     status: str
@@ -93,7 +93,7 @@ def claim(
     """Take an attempt into one's hands: one that waits, that is one's own, or whose owner is dead.
 
     False where it is finished, cancelled, gone, or someone living has it. ``foreground`` takes it out of its
-    queue: no worker goes on with it if this process dies.
+    queue: no worker resumes it if this process dies.
     """
     free = or_(
         Attempt.status == "queued",
@@ -122,14 +122,14 @@ def claim(
     return True
 
 
-def watch(session: Session, run_id: str, number: int) -> Watch | None:
+def state(session: Session, run_id: str, number: int) -> AttemptState | None:
     """Status, owner and whether cancelling was asked for; None where the run was deleted."""
     row = session.execute(
         select(Attempt.status, Attempt.owner, Attempt.cancel_requested_at).where(
             Attempt.run_id == run_id, Attempt.number == number
         )
     ).one_or_none()
-    return None if row is None else Watch(row[0], row[1], row[2] is not None)
+    return None if row is None else AttemptState(row[0], row[1], row[2] is not None)
 
 
 def set_progress(session: Session, run_id: str, number: int, owner: str, progress: Mapping[str, Any]) -> None:
@@ -213,7 +213,7 @@ def request_cancel(session: Session, run_id: str) -> Run:
 
 
 def expire_interrupted(session: Session, run: Run) -> None:
-    """End a locked run's attempt that a command line left behind: nobody else goes on with it."""
+    """End a locked run's attempt that a command line left behind: nobody else resumes it."""
     attempt = run.last
     if attempt.owner is None and now() - attempt.created_at < _STARTING:
         return

@@ -113,7 +113,7 @@ def result_json(session: Session, run_id: str) -> dict[str, Any]:
     if run.result_id is None:
         raise NotFound(
             f"Run {run_id} has no result: it is {run.status}.",
-            "Wait until it is done." if run.active else "Start it again.",
+            "Wait until it is done." if run.active else "Restart it.",
             code="no-result",
         )
     content: dict[str, Any] = artifacts.get_json(session, run.result_id)

@@ -203,7 +203,7 @@ def _problem(error: DBAPIError, url: URL) -> Unavailable | None:
     if "malformed" in said or "not a database" in said:
         return Unavailable(
             f"{where} is damaged or not a database.",
-            "Restore it from a copy, or move it away and start anew.",
+            "Restore it from a copy, or move it away and start fresh.",
             code="database-damaged",
         )
     if is_sqlite(url) and ("unable to open" in said or "disk i/o error" in said):

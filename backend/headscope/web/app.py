@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -11,11 +11,12 @@ from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from headscope import __version__
+from headscope import __version__, messages
+from headscope.messages import Schema
+from headscope.messages.questions import QUESTIONS, Question
 from headscope.settings import Settings
-from headscope.web import problems
+from headscope.web import problems, schemas
 from headscope.web.deps import Services, signed_in
-from headscope.web.examples import EXAMPLES
 from headscope.web.headers import SecurityHeaders
 from headscope.web.limits import BodyLimit
 from headscope.web.origin import HostAndOrigin
@@ -25,9 +26,9 @@ from headscope.web.routes import (
     comparisons,
     gates,
     health,
-    lab,
     models,
     prompts,
+    questions,
     results,
     runs,
     shares,
@@ -55,11 +56,8 @@ CLOSED: Final = (
     runs.router,
     prompts.router,
     gates.router,
-    lab.router,
-    circuits.router,
-    shares.router,
 )
-"""Routes for those who may use the server."""
+"""Routes for those who may use the server; questions to models follow them."""
 TAGS: Final = (
     ("service", "Whether the service is up and who works for it."),
     ("access", "Signing in, where the server asks for a token."),
@@ -77,8 +75,8 @@ TAGS: Final = (
 )
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The API under /api/v1 and the front end everywhere else.
+def create_app(settings: Settings, questions: Iterable[Question[Any, Any]] = QUESTIONS) -> FastAPI:
+    """The API under /api/v1 and the front end everywhere else. ``questions`` are passed on to workers.
 
     Raises ``Refused`` (token-required) where the settings would open the server to others without a token.
     """
@@ -102,19 +100,20 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.services = Services(settings)
     problems.install(app)
-    app.include_router(_api(), responses=_PROBLEMS)
+    app.include_router(_api(questions), responses=_PROBLEMS)
     app.router.default = FrontEnd()
     return app
 
 
 class Application(FastAPI):
-    """FastAPI whose OpenAPI document has an example beside each schema."""
+    """FastAPI, which drops what is null from its document, with the nulls of examples put back."""
 
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
         for name, schema in document["components"]["schemas"].items():
-            if name in EXAMPLES:
-                schema["examples"] = [EXAMPLES[name]]
+            message = getattr(schemas, name, None) or getattr(messages, name, None)
+            if isinstance(message, type) and issubclass(message, Schema):
+                schema["examples"] = [message.example()]
         return document
 
 
@@ -123,11 +122,11 @@ def operation_id(route: APIRoute) -> str:
     return route.name
 
 
-def _api() -> APIRouter:
+def _api(asked: Iterable[Question[Any, Any]]) -> APIRouter:
     api = APIRouter(prefix=PREFIX)
     for router in OPEN:
         api.include_router(router)
-    for router in CLOSED:
+    for router in (*CLOSED, questions.router(asked), circuits.router, shares.router):
         api.include_router(router, dependencies=[Depends(signed_in)])
     return api
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from headscope.settings import Settings
 from headscope.store import shares
-from headscope.web.recent import Recent
+from headscope.web.lru import LruCache
 from headscope.web.security import Access, AccessState, sign_in_needed
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.access = Access(settings)
-        self.results: Recent[Result] = Recent(_RESULT_BYTES, result_bytes)
-        self.figures: Recent[bytes] = Recent(_FIGURE_BYTES, len)
+        self.results: LruCache[Result] = LruCache(_RESULT_BYTES, result_bytes)
+        self.figures: LruCache[bytes] = LruCache(_FIGURE_BYTES, len)
 
     @cached_property
     def store(self) -> Store:

@@ -12,14 +12,14 @@ from headscope.core.gating.verdict import Verdict, judge
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
 from headscope.errors import HeadscopeError
+from headscope.jobs.device_queue import DeviceQueue
 from headscope.jobs.problem import problem_of
-from headscope.jobs.turn import Turn
 from headscope.messages import TaskAccuracyOut
 from headscope.store import evaluations
 from headscope.store.session import Store
 from headscope.tasks.task import Examples, Task
 from headscope.worker.client import no_accuracy
-from headscope.worker.resident import Resident
+from headscope.worker.model_cache import ModelCache
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +32,8 @@ class Accuracies:
     """Computes evaluations one after the other, behind prompts and between a job's micro-batches."""
 
     store: Store
-    resident: Resident
-    turn: Turn
+    models: ModelCache
+    device_queue: DeviceQueue
     _pool: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="accuracy")
     )
@@ -42,7 +42,7 @@ class Accuracies:
     _failed: dict[tuple[str, str, str, str], str] = field(default_factory=dict)
 
     def ask(self, model: ModelInfo, task: Task) -> TaskAccuracyOut:
-        """The kept evaluation, or ``computing``; what failed is said once and tried anew after that."""
+        """The kept evaluation, or ``computing``; a failure is reported once, then retried."""
         key = (model.name, model.revision, task.name, task.content_hash)
         with self.store.session() as session:
             kept = evaluations.get(session, *key)
@@ -55,14 +55,14 @@ class Accuracies:
             if key not in self._computing:
                 self._computing.add(key)
                 self._pool.submit(self._compute, key, model, task)
-        return no_accuracy(model.name, task.name, "computing", "A worker is computing it; ask again soon.")
+        return no_accuracy(model.name, task.name, "computing", "A worker is computing it; try again soon.")
 
     def _compute(self, key: tuple[str, str, str, str], info: ModelInfo, task: Task) -> None:
         try:
-            with self.resident.model(info.name, dtype="float32", attention="sdpa") as model:
+            with self.models.model(info.name, dtype="float32", attention="sdpa") as model:
                 examples = held_out(model, task)  # reads and tokenises: others may have the device meanwhile
-                with self.turn.interactive():
-                    found = evaluate_task(model, task, examples, self.turn.alternate)
+                with self.device_queue.interactive():
+                    found = evaluate_task(model, task, examples, self.device_queue.alternate)
             self.store.patiently(lambda session: evaluations.put(session, *key, found.model_dump()))
         except Exception as error:
             if not isinstance(error, HeadscopeError):

@@ -6,10 +6,10 @@ answers, the error says so: a page never waits for a worker that is dead.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from headscope.core.model.info import ModelInfo
 from headscope.errors import (
@@ -21,37 +21,12 @@ from headscope.errors import (
     TooLarge,
     Unavailable,
 )
-from headscope.messages import (
-    AttributionIn,
-    AttributionOut,
-    ContinueIn,
-    ContinueOut,
-    GatesIn,
-    GatesOut,
-    HeadAblationIn,
-    HeadAblationOut,
-    LensIn,
-    LensOut,
-    LookIn,
-    LookOut,
-    PatternsIn,
-    PatternsOut,
-    TaskAccuracyOut,
-)
-from headscope.messages.circuits import (
-    CrossedIn,
-    CrossedOut,
-    TablesIn,
-    TablesOut,
-    VirtualIn,
-    VirtualOut,
-)
+from headscope.messages import AccuracyIn, TaskAccuracyOut
+from headscope.messages.questions import ACCURACY, In, Out, Question
 from headscope.store import evaluations, workers
 from headscope.store.session import Store
 from headscope.store.workers import WorkerView
 from headscope.tasks.task import Task
-
-Out = TypeVar("Out", bound=BaseModel)
 
 PATIENCE = httpx.Timeout(180.0, connect=3.0)
 """Seconds: a long text on a large model, behind other prompts."""
@@ -68,79 +43,18 @@ class WorkerClient:
         self._store = store
         self._http = httpx.Client(timeout=timeout, trust_env=False)
 
-    def look(self, wanted: LookIn) -> LookOut:
-        """All heads on a text: scores, losses, repeats, thumbnails."""
-        return self._ask("look", wanted, LookOut)
+    def ask(self, question: Question[In, Out], wanted: In, timeout: httpx.Timeout | None = None) -> Out:
+        """What a live worker answers.
 
-    def patterns(self, wanted: PatternsIn) -> PatternsOut:
-        """Attention patterns of a text, every layer or those named."""
-        return self._ask("patterns", wanted, PatternsOut)
-
-    def gates(self, wanted: GatesIn) -> GatesOut:
-        """What gates on every head do to a text: next tokens, losses, divergence."""
-        return self._ask("gates", wanted, GatesOut)
-
-    def continue_prompt(self, wanted: ContinueIn) -> ContinueOut:
-        """What the model writes after a text, as it is and gated."""
-        return self._ask("continue", wanted, ContinueOut)
-
-    def ablation(self, wanted: HeadAblationIn) -> HeadAblationOut:
-        """Losses with one head gated off, patterns frozen and free."""
-        return self._ask("ablation", wanted, HeadAblationOut)
-
-    def attribution(self, wanted: AttributionIn) -> AttributionOut:
-        """A logit as a sum over heads and the model's other parts."""
-        return self._ask("attribution", wanted, AttributionOut)
-
-    def lens(self, wanted: LensIn) -> LensOut:
-        """What each layer would predict."""
-        return self._ask("lens", wanted, LensOut)
-
-    def circuit_tables(self, wanted: TablesIn) -> TablesOut:
-        """The strongest cells of a head's token table."""
-        return self._ask("circuits/tables", wanted, TablesOut)
-
-    def circuit_crossed(self, wanted: CrossedIn) -> CrossedOut:
-        """Skip trigrams that a head can't keep apart."""
-        return self._ask("circuits/crossed", wanted, CrossedOut)
-
-    def circuit_virtual(self, wanted: VirtualIn) -> VirtualOut:
-        """What one component reads of what another one writes."""
-        return self._ask("circuits/virtual", wanted, VirtualOut)
-
-    def accuracy(self, model: ModelInfo, task: Task) -> TaskAccuracyOut:
-        """How a model does on a task without gates: kept, being computed (ask again), or why not."""
-        with self._store.session() as session:
-            kept = evaluations.get(session, model.name, model.revision, task.name, task.content_hash)
-        if kept is not None:
-            return TaskAccuracyOut.model_validate(kept)
-        try:
-            wanted = {"model": model.name, "task": task.name}
-            return self._ask("accuracy", wanted, TaskAccuracyOut, ACCURACY_PATIENCE)
-        except Unavailable as error:
-            if error.code == "worker-slow":
-                return no_accuracy(model.name, task.name, "computing", "The worker is busy; ask again soon.")
-            return no_accuracy(model.name, task.name, "unavailable", str(error))
-
-    def close(self) -> None:
-        """Give the connections back."""
-        self._http.close()
-
-    def _ask(
-        self,
-        path: str,
-        wanted: BaseModel | dict[str, Any],
-        out: type[Out],
-        patience: httpx.Timeout | None = None,
-    ) -> Out:
-        body = wanted.model_dump(mode="json") if isinstance(wanted, BaseModel) else wanted
-        for worker in self._alive(body["model"]):
+        Raises what the worker raises, or ``Unavailable``: no-worker, worker-slow, worker-died, worker-answer.
+        """
+        for worker in self._alive(wanted.model):
             try:
                 answer = self._http.post(
-                    f"{worker.address}/{path}",
-                    json=body,
+                    f"{worker.address}{question.path}",
+                    json=wanted.model_dump(mode="json"),
                     headers={"Authorization": f"Bearer {worker.secret}"},
-                    timeout=patience or self._http.timeout,
+                    timeout=timeout or self._http.timeout,
                 )
             except (httpx.ConnectError, httpx.ConnectTimeout):
                 continue  # it died a moment ago; another may live
@@ -153,16 +67,34 @@ class WorkerClient:
             except httpx.TransportError as error:
                 raise Unavailable(
                     "The worker ended while it was answering.",
-                    "It starts again by itself under `headscope serve`: try again in a few seconds. If it "
-                    "ends again, shorten the text: memory may have run out.",
+                    "It restarts by itself under `headscope serve`: try again in a few seconds. If it ends "
+                    "again, shorten the text: memory may have run out.",
                     code="worker-died",
                 ) from error
-            return _read(answer, out)
+            return _read(answer, question.answers)
         raise Unavailable(
             "No worker is alive to answer this.",
             "Start one with `headscope worker`; under `headscope serve` it comes back by itself.",
             code="no-worker",
         )
+
+    def accuracy(self, model: ModelInfo, task: Task) -> TaskAccuracyOut:
+        """How a model does on a task without gates: kept, being computed (try again), or why not."""
+        with self._store.session() as session:
+            kept = evaluations.get(session, model.name, model.revision, task.name, task.content_hash)
+        if kept is not None:
+            return TaskAccuracyOut.model_validate(kept)
+        try:
+            wanted = AccuracyIn(model=model.name, task=task.name)
+            return self.ask(ACCURACY, wanted, ACCURACY_PATIENCE)
+        except Unavailable as error:
+            if error.code == "worker-slow":
+                return no_accuracy(model.name, task.name, "computing", "The worker is busy; try again soon.")
+            return no_accuracy(model.name, task.name, "unavailable", str(error))
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
 
     def _alive(self, model: str) -> list[WorkerView]:
         with self._store.session() as session:
@@ -173,7 +105,7 @@ class WorkerClient:
 def no_accuracy(
     model: str, task: str, status: Literal["computing", "unavailable"], detail: str
 ) -> TaskAccuracyOut:
-    """What there is to say before, or instead of, an accuracy."""
+    """The answer while there is no accuracy, or can't be one."""
     return TaskAccuracyOut(
         task=task, model=model, status=status, accuracy=None, log_probability=None, chance=None, n=None,
         verdict=None, detail=detail,

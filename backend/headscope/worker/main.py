@@ -1,10 +1,10 @@
 """The worker process: computes runs from its queue, answers prompts, and says that it is alive.
 
 1. Bring the tables up to date, find the device, take a name.
-2. Listen for prompts on a free port; register with the address; let the heart beat.
+2. Listen for prompts on a free port; register with the address; start the heartbeat.
 3. Start the engine: first what this name left unfinished, then what waits, and what dead workers leave.
-4. On SIGTERM, Ctrl-C or its parent's death: sign off and end at once. A run in hand goes on elsewhere, or
-   here after the next start, behind its last finished piece.
+4. On SIGTERM, Ctrl-C or its parent's death: sign off and exit at once. Its run continues elsewhere, or
+   here after the next start, from its last finished piece.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ import uvicorn
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Analysis
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import weight_bytes
 from headscope.jobs.computation import Models, Workplace
 from headscope.jobs.device import Device, find_device, free_bytes
+from headscope.jobs.device_queue import DeviceQueue
 from headscope.jobs.engine import Engine
-from headscope.jobs.heart import Heart
+from headscope.jobs.heartbeat import Heartbeat
 from headscope.jobs.partial import keep
-from headscope.jobs.turn import Turn
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 from headscope.store import attempts, migrate, workers
 from headscope.store.session import open_store
 from headscope.worker.accuracy import Accuracies
 from headscope.worker.app import create_app
-from headscope.worker.desk import Desk
+from headscope.worker.handler import RequestHandler
 from headscope.worker.identity import take_name
-from headscope.worker.resident import Key, Resident, weight_bytes
+from headscope.worker.model_cache import Key, ModelCache
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +67,7 @@ def run(
         worker.sign_off()
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(0)  # a piece in hand can't be stopped in the middle; it is computed again from its start
+        os._exit(0)  # a piece can't be stopped in the middle; it will be computed again
 
 
 class Worker:
@@ -82,30 +83,30 @@ class Worker:
         self._name, self._name_lock = take_name(settings.data_dir / "locks")
         self._secret = secrets.token_urlsafe(32)
         catalogue = Catalogue(settings)
-        self._resident = resident(settings, catalogue, self._device)
-        turn = Turn()
-        accuracies = Accuracies(self._store, self._resident, turn)
+        self._models = model_cache(settings, catalogue, self._device)
+        queue = DeviceQueue()
+        accuracies = Accuracies(self._store, self._models, queue)
         self._listener = socket.create_server((settings.worker_host, 0))
         # asyncio sets it only on sockets that name their protocol; without it each answer waits 40 ms for an
         # acknowledgement between its head and its body.
         self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._server = uvicorn.Server(
             uvicorn.Config(
-                create_app(Desk(self._store, catalogue, self._resident, accuracies, self._secret)),
+                create_app(RequestHandler(self._store, catalogue, self._models, accuracies, self._secret)),
                 log_level="warning",
                 access_log=False,
             )
         )
         place = Workplace(
-            self._store, self._name, analyses, models or self._resident, self._device, turn,
+            self._store, self._name, analyses, models or self._models, self._device, queue,
             settings.data_dir / "locks",
         )  # fmt: skip
         self._analyses = analyses
         self._warm = models is None
         self._engine = Engine(settings, place, self._queue)
-        self._heart = Heart(
+        self._heartbeat = Heartbeat(
             self._store, self._name, settings.worker_patience,
-            register=self._register, models=self._resident.names, tend=self._look_after_others,
+            register=self._register, models=self._models.names, tend=self._look_after_others,
         )  # fmt: skip
 
     def start(self) -> None:
@@ -113,7 +114,7 @@ class Worker:
         threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._listener]}, name="prompts", daemon=True
         ).start()
-        self._heart.start()
+        self._heartbeat.start()
         self._engine.start()
         if self._warm:
             threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
@@ -121,7 +122,7 @@ class Worker:
 
     def sign_off(self) -> None:
         """Say that this worker is gone, so that others take its run over at once."""
-        self._heart.stop()
+        self._heartbeat.stop()
 
     def _register(self) -> None:
         host, port = self._listener.getsockname()[:2]
@@ -147,7 +148,7 @@ class Worker:
             workers.forget_old(session)
 
 
-def resident(settings: Settings, catalogue: Catalogue, device: Device) -> Resident:
+def model_cache(settings: Settings, catalogue: Catalogue, device: Device) -> ModelCache:
     """The models of the data folder, loaded on this device."""
 
     def load(key: Key) -> HeadModel:
@@ -158,7 +159,7 @@ def resident(settings: Settings, catalogue: Catalogue, device: Device) -> Reside
             attention=key.attention,
         )  # fmt: skip
 
-    return Resident(
+    return ModelCache(
         load=load,
         size=lambda key: weight_bytes(catalogue.info(key.name, key.dtype)),
         budget=settings.model_memory_bytes or device.memory_bytes // 2,

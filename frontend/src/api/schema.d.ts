@@ -1388,19 +1388,19 @@ export interface components {
          *     looks at, or is followed by.
          * @example {
          *       "row": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "column": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "value": 12.1
@@ -1424,6 +1424,282 @@ export interface components {
             before: number;
             /** After */
             after: number;
+        };
+        /**
+         * ComparedRun
+         * @description A run by its id and in words.
+         * @example {
+         *       "label": "Induction, Headscope two-layer",
+         *       "run": "3f9c2a7be104d6588c1e"
+         *     }
+         */
+        ComparedRun: {
+            /** Run */
+            run: string;
+            /** Label */
+            label: string;
+        };
+        /**
+         * ComparisonFigureOut
+         * @description A plotly figure over several runs, without its template.
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "bar",
+         *           "y": {
+         *             "dtype": "f4",
+         *             "shape": "1, 2",
+         *             "bdata": "AACAPwAAAAA="
+         *           }
+         *         }
+         *       ],
+         *       "layout": {
+         *         "meta": {
+         *           "title": "Shares of heads by role",
+         *           "reading": "A bar is a run.",
+         *           "notes": [],
+         *           "runs": [
+         *             {
+         *               "run": "3f9c2a7be104d6588c1e",
+         *               "label": "Induction"
+         *             }
+         *           ]
+         *         }
+         *       }
+         *     }
+         */
+        ComparisonFigureOut: {
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            }[];
+            layout: components["schemas"]["ComparisonLayout"];
+        };
+        /**
+         * ComparisonLayout
+         * @description The same of several runs.
+         * @example {
+         *       "meta": {
+         *         "title": "Shares of heads by role",
+         *         "reading": "A bar is a run.",
+         *         "notes": [],
+         *         "runs": [
+         *           {
+         *             "run": "3f9c2a7be104d6588c1e",
+         *             "label": "Induction"
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        ComparisonLayout: {
+            meta: components["schemas"]["ComparisonMeta"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ComparisonMeta
+         * @description The same of a figure over several runs.
+         * @example {
+         *       "notes": [
+         *         "The runs were fitted with different presets."
+         *       ],
+         *       "reading": "Pearson's r between each two runs.",
+         *       "runs": [
+         *         {
+         *           "label": "Induction, Headscope two-layer",
+         *           "run": "3f9c2a7be104d6588c1e"
+         *         }
+         *       ],
+         *       "title": "How alike are the scores spread?"
+         *     }
+         */
+        ComparisonMeta: {
+            /** Title */
+            title: string;
+            /**
+             * Reading
+             * @description How to read it, in a sentence or a few.
+             */
+            reading: string;
+            /**
+             * Wide
+             * @description It wants the page's whole width.
+             */
+            wide?: boolean;
+            /**
+             * Absent
+             * @description The run has nothing for it to show.
+             */
+            absent?: boolean;
+            /**
+             * Threshold
+             * @description Where there is one, it follows it.
+             */
+            threshold?: number;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode?: "every" | "always" | "any";
+            /**
+             * Head
+             * @description It is about this one: layer and head.
+             */
+            head?: [
+                number,
+                number
+            ];
+            /**
+             * Looked At
+             * @description The heads that can be asked for; every head where unset.
+             */
+            looked_at?: [
+                number,
+                number
+            ][];
+            /**
+             * Score
+             * @description Which score or measure it shows.
+             */
+            score?: string;
+            /**
+             * Statistic
+             * @description What a cell's number is, in words.
+             */
+            statistic?: string;
+            /**
+             * Kind
+             * @description Which input of the reader.
+             * @enum {string}
+             */
+            kind?: "q" | "k" | "v";
+            /**
+             * Whole
+             * @description A cell is a pair of heads, not of layers.
+             */
+            whole?: boolean;
+            /**
+             * Log X
+             * @description Its x axis may be drawn in logarithms.
+             */
+            log_x?: boolean;
+            /** Updates Per Point */
+            updates_per_point?: number;
+            /**
+             * Pooled
+             * @description Updates to a point.
+             */
+            pooled?: number;
+            /**
+             * N Test
+             * @description Held-out examples.
+             */
+            n_test?: number;
+            /** Failed Seeds */
+            failed_seeds?: number;
+            /**
+             * Fewest
+             * @description Heads that are enough.
+             */
+            fewest?: number | null;
+            /**
+             * Pair
+             * @description Positions that learning compares.
+             */
+            pair?: [
+                number,
+                number
+            ];
+            intervals?: components["schemas"]["RoleRanges"];
+            /**
+             * Advice
+             * @description Whether more seeds would help, in words.
+             */
+            advice?: string;
+            /**
+             * More Seeds
+             * @description How many more would; null: unknown.
+             */
+            more_seeds?: number | null;
+            /** Disagreements */
+            disagreements?: components["schemas"]["Disagreement"][];
+            /**
+             * Methods
+             * @description Titles of methods by name.
+             */
+            methods?: {
+                [key: string]: string;
+            };
+            /** Layers */
+            layers?: number;
+            /** Heads */
+            heads?: number;
+            /**
+             * Seeds
+             * @description Stripes to a cell.
+             */
+            seeds?: number;
+            /**
+             * Cell Columns
+             * @description Columns of the heatmap to a cell.
+             */
+            cell_columns?: number;
+            /**
+             * Row Order
+             * @constant
+             */
+            row_order?: "head 0 on top";
+            /**
+             * Heads Per Group
+             * @description Query heads that share a key and value.
+             */
+            heads_per_group?: number;
+            /**
+             * Head Y
+             * @description Where each head's row is.
+             */
+            head_y?: number[];
+            /**
+             * Gap
+             * @description Between cells, in cells: x, y.
+             */
+            gap?: [
+                number,
+                number
+            ];
+            /**
+             * Max Width
+             * @description Pixels.
+             */
+            max_width?: number;
+            /**
+             * Outlined
+             * @description Heads with a frame round their cell.
+             */
+            outlined?: [
+                number,
+                number
+            ][];
+            /**
+             * Words
+             * @description What each value of a cell means, where values are kinds.
+             */
+            words?: string[];
+            /**
+             * Notes
+             * @description How the runs differ beyond what is compared.
+             */
+            notes: string[];
+            /** Runs */
+            runs: components["schemas"]["ComparedRun"][];
+            /**
+             * Fewest Seeds
+             * @description Of any of the runs.
+             */
+            fewest_seeds?: number | null;
+            /** Seeds Differ */
+            seeds_differ?: boolean;
         };
         /**
          * ComparisonOut
@@ -1580,7 +1856,7 @@ export interface components {
          *       "layer": 1,
          *       "head": 5,
          *       "weight_processing": "folded",
-         *       "source": 319,
+         *       "source": 3290,
          *       "pairs": [
          *         [
          *           300,
@@ -1648,29 +1924,29 @@ export interface components {
          *       "found": [
          *         {
          *           "source": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "intended": [
          *             {
          *               "destination": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "output": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "q": 2,
@@ -1679,19 +1955,19 @@ export interface components {
          *             },
          *             {
          *               "destination": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "output": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "q": 2,
@@ -1702,19 +1978,19 @@ export interface components {
          *           "crossed": [
          *             {
          *               "destination": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "output": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "q": 2,
@@ -1723,19 +1999,19 @@ export interface components {
          *             },
          *             {
          *               "destination": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "output": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "q": 2,
@@ -1778,29 +2054,29 @@ export interface components {
          * CrossedPairs
          * @example {
          *       "source": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "intended": [
          *         {
          *           "destination": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "output": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "q": 2,
@@ -1809,19 +2085,19 @@ export interface components {
          *         },
          *         {
          *           "destination": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "output": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "q": 2,
@@ -1832,19 +2108,19 @@ export interface components {
          *       "crossed": [
          *         {
          *           "destination": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "output": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "q": 2,
@@ -1853,19 +2129,19 @@ export interface components {
          *         },
          *         {
          *           "destination": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "output": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "q": 2,
@@ -1900,11 +2176,11 @@ export interface components {
          *       "left_high": [
          *         {
          *           "token": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "value": 0.31
@@ -1914,11 +2190,11 @@ export interface components {
          *       "right_high": [
          *         {
          *           "token": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "value": 0.31
@@ -1938,6 +2214,54 @@ export interface components {
             right_high: components["schemas"]["Weighed"][];
             /** Right Low */
             right_low: components["schemas"]["Weighed"][];
+        };
+        /**
+         * Disagreement
+         * @description A head that some methods find and others don't, with what would explain it.
+         * @example {
+         *       "found": [
+         *         "gating"
+         *       ],
+         *       "head": "1.5",
+         *       "measured": {
+         *         "direct": 0.02
+         *       },
+         *       "missed": [
+         *         "left_out"
+         *       ],
+         *       "seeds": 1,
+         *       "strength": 0.8,
+         *       "why": [
+         *         {
+         *           "accounts_for": [
+         *             "left_out"
+         *           ],
+         *           "kind": "backup",
+         *           "text": "Other heads do its work when it is closed."
+         *         }
+         *       ]
+         *     }
+         */
+        Disagreement: {
+            /** Head */
+            head: string;
+            /** Strength */
+            strength: number;
+            /** Found */
+            found: string[];
+            /** Missed */
+            missed: string[];
+            /**
+             * Seeds
+             * @description Share of the seeds that need it.
+             */
+            seeds: number;
+            /** Measured */
+            measured: {
+                [key: string]: unknown;
+            };
+            /** Why */
+            why: components["schemas"]["Why"][];
         };
         /**
          * EstimateOut
@@ -1997,6 +2321,207 @@ export interface components {
             counterfactual: components["schemas"]["TokenOut"][] | null;
         };
         /**
+         * FigureLayout
+         * @description Plotly's layout, with what the figure says of itself in `meta`.
+         * @example {
+         *       "xaxis": {
+         *         "title": {
+         *           "text": "Layer"
+         *         }
+         *       },
+         *       "meta": {
+         *         "title": "Roles",
+         *         "reading": "A cell is a head."
+         *       }
+         *     }
+         */
+        FigureLayout: {
+            meta: components["schemas"]["FigureMeta"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * FigureMeta
+         * @description What a figure says beside its traces; what doesn't concern it is left out.
+         * @example {
+         *       "reading": "How much each repeated token looks back.",
+         *       "title": "Prefix matching"
+         *     }
+         */
+        FigureMeta: {
+            /** Title */
+            title: string;
+            /**
+             * Reading
+             * @description How to read it, in a sentence or a few.
+             */
+            reading: string;
+            /**
+             * Wide
+             * @description It wants the page's whole width.
+             */
+            wide?: boolean;
+            /**
+             * Absent
+             * @description The run has nothing for it to show.
+             */
+            absent?: boolean;
+            /**
+             * Threshold
+             * @description Where there is one, it follows it.
+             */
+            threshold?: number;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode?: "every" | "always" | "any";
+            /**
+             * Head
+             * @description It is about this one: layer and head.
+             */
+            head?: [
+                number,
+                number
+            ];
+            /**
+             * Looked At
+             * @description The heads that can be asked for; every head where unset.
+             */
+            looked_at?: [
+                number,
+                number
+            ][];
+            /**
+             * Score
+             * @description Which score or measure it shows.
+             */
+            score?: string;
+            /**
+             * Statistic
+             * @description What a cell's number is, in words.
+             */
+            statistic?: string;
+            /**
+             * Kind
+             * @description Which input of the reader.
+             * @enum {string}
+             */
+            kind?: "q" | "k" | "v";
+            /**
+             * Whole
+             * @description A cell is a pair of heads, not of layers.
+             */
+            whole?: boolean;
+            /**
+             * Log X
+             * @description Its x axis may be drawn in logarithms.
+             */
+            log_x?: boolean;
+            /** Updates Per Point */
+            updates_per_point?: number;
+            /**
+             * Pooled
+             * @description Updates to a point.
+             */
+            pooled?: number;
+            /**
+             * N Test
+             * @description Held-out examples.
+             */
+            n_test?: number;
+            /** Failed Seeds */
+            failed_seeds?: number;
+            /**
+             * Fewest
+             * @description Heads that are enough.
+             */
+            fewest?: number | null;
+            /**
+             * Pair
+             * @description Positions that learning compares.
+             */
+            pair?: [
+                number,
+                number
+            ];
+            intervals?: components["schemas"]["RoleRanges"];
+            /**
+             * Advice
+             * @description Whether more seeds would help, in words.
+             */
+            advice?: string;
+            /**
+             * More Seeds
+             * @description How many more would; null: unknown.
+             */
+            more_seeds?: number | null;
+            /** Disagreements */
+            disagreements?: components["schemas"]["Disagreement"][];
+            /**
+             * Methods
+             * @description Titles of methods by name.
+             */
+            methods?: {
+                [key: string]: string;
+            };
+            /** Layers */
+            layers?: number;
+            /** Heads */
+            heads?: number;
+            /**
+             * Seeds
+             * @description Stripes to a cell.
+             */
+            seeds?: number;
+            /**
+             * Cell Columns
+             * @description Columns of the heatmap to a cell.
+             */
+            cell_columns?: number;
+            /**
+             * Row Order
+             * @constant
+             */
+            row_order?: "head 0 on top";
+            /**
+             * Heads Per Group
+             * @description Query heads that share a key and value.
+             */
+            heads_per_group?: number;
+            /**
+             * Head Y
+             * @description Where each head's row is.
+             */
+            head_y?: number[];
+            /**
+             * Gap
+             * @description Between cells, in cells: x, y.
+             */
+            gap?: [
+                number,
+                number
+            ];
+            /**
+             * Max Width
+             * @description Pixels.
+             */
+            max_width?: number;
+            /**
+             * Outlined
+             * @description Heads with a frame round their cell.
+             */
+            outlined?: [
+                number,
+                number
+            ][];
+            /**
+             * Words
+             * @description What each value of a cell means, where values are kinds.
+             */
+            words?: string[];
+        };
+        /**
          * FigureOut
          * @description A plotly figure without its template: GET /theme has both templates once.
          * @example {
@@ -2015,6 +2540,10 @@ export interface components {
          *           "title": {
          *             "text": "Layer"
          *           }
+         *         },
+         *         "meta": {
+         *           "title": "Roles",
+         *           "reading": "A cell is a head."
          *         }
          *       }
          *     }
@@ -2024,10 +2553,7 @@ export interface components {
             data: {
                 [key: string]: unknown;
             }[];
-            /** Layout */
-            layout: {
-                [key: string]: unknown;
-            };
+            layout: components["schemas"]["FigureLayout"];
         };
         /**
          * GatePreset
@@ -2381,6 +2907,32 @@ export interface components {
              * @description Mean over the repeats, the same three.
              */
             loss_repeat: (number | null)[];
+        };
+        /**
+         * HeadlineValueOut
+         * @example {
+         *       "name": "always_needed",
+         *       "label": "Always needed",
+         *       "value": 0.25,
+         *       "unit": "share"
+         *     }
+         */
+        HeadlineValueOut: {
+            /** Name */
+            name: string;
+            /** Label */
+            label: string;
+            /**
+             * Value
+             * @description A number, a head, words, or a list of them; null where it isn't known.
+             */
+            value: unknown;
+            /**
+             * Unit
+             * @description A share is of 1; a head, pair or path is named; empty for scores, words.
+             * @enum {string}
+             */
+            unit: "" | "nats" | "logits" | "share" | "head" | "pair" | "path" | "count";
         };
         /**
          * HealthOut
@@ -3304,6 +3856,36 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * RoleRanges
+         * @description Of the share of heads with each role.
+         * @example {
+         *       "harmful": {
+         *         "always": [
+         *           0,
+         *           0.02
+         *         ],
+         *         "any": [
+         *           0.1,
+         *           0.2
+         *         ]
+         *       },
+         *       "needed": {
+         *         "always": [
+         *           0.07,
+         *           0.21
+         *         ],
+         *         "any": [
+         *           0.3,
+         *           0.5
+         *         ]
+         *       }
+         *     }
+         */
+        RoleRanges: {
+            needed: components["schemas"]["ShareRanges"];
+            harmful: components["schemas"]["ShareRanges"];
+        };
+        /**
          * RunIn
          * @example {
          *       "analysis": "chg",
@@ -3386,6 +3968,20 @@ export interface components {
          *         "accuracy_ungated": 0.91,
          *         "accuracy_plus": 0.97
          *       },
+         *       "headline_values": [
+         *         {
+         *           "name": "always_needed",
+         *           "label": "Always needed",
+         *           "value": 0.25,
+         *           "unit": "share"
+         *         },
+         *         {
+         *           "name": "accuracy_ungated",
+         *           "label": "Accuracy as it is",
+         *           "value": 0.91,
+         *           "unit": "share"
+         *         }
+         *       ],
          *       "result": "4be1f0a9c2d7",
          *       "partial": false,
          *       "attempts": [
@@ -3473,6 +4069,11 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
+             * Headline Values
+             * @description The headline in words, in its order: what each value is, and its unit.
+             */
+            headline_values: components["schemas"]["HeadlineValueOut"][];
+            /**
              * Result
              * @description Names the result there is to read; another name, another result. Null without one.
              */
@@ -3543,6 +4144,20 @@ export interface components {
          *             "accuracy_ungated": 0.91,
          *             "accuracy_plus": 0.97
          *           },
+         *           "headline_values": [
+         *             {
+         *               "name": "always_needed",
+         *               "label": "Always needed",
+         *               "value": 0.25,
+         *               "unit": "share"
+         *             },
+         *             {
+         *               "name": "accuracy_ungated",
+         *               "label": "Accuracy as it is",
+         *               "value": 0.91,
+         *               "unit": "share"
+         *             }
+         *           ],
          *           "result": "4be1f0a9c2d7",
          *           "partial": false,
          *           "attempts": [
@@ -3679,6 +4294,32 @@ export interface components {
             expires_at: string | null;
             /** Revoked At */
             revoked_at: string | null;
+        };
+        /**
+         * ShareRanges
+         * @description Both ends of the 95 % interval of a share; null with too few seeds.
+         * @example {
+         *       "always": [
+         *         0.07,
+         *         0.21
+         *       ],
+         *       "any": [
+         *         0.3,
+         *         0.5
+         *       ]
+         *     }
+         */
+        ShareRanges: {
+            /** Always */
+            always: [
+                number,
+                number
+            ] | null;
+            /** Any */
+            any: [
+                number,
+                number
+            ] | null;
         };
         /**
          * SharedLab
@@ -3878,6 +4519,20 @@ export interface components {
          *             "accuracy_ungated": 0.91,
          *             "accuracy_plus": 0.97
          *           },
+         *           "headline_values": [
+         *             {
+         *               "name": "always_needed",
+         *               "label": "Always needed",
+         *               "value": 0.25,
+         *               "unit": "share"
+         *             },
+         *             {
+         *               "name": "accuracy_ungated",
+         *               "label": "Accuracy as it is",
+         *               "value": 0.91,
+         *               "unit": "share"
+         *             }
+         *           ],
          *           "result": "4be1f0a9c2d7",
          *           "partial": false,
          *           "attempts": [
@@ -3988,7 +4643,7 @@ export interface components {
          *       "head": 5,
          *       "weight_processing": "folded",
          *       "circuit": "ov",
-         *       "token": 319,
+         *       "token": 3290,
          *       "top": 20
          *     }
          */
@@ -4050,29 +4705,29 @@ export interface components {
          *       "weight_processing": "folded",
          *       "circuit": "ov",
          *       "token": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "cells": [
          *         {
          *           "row": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "column": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "value": 12.1
@@ -4081,19 +4736,19 @@ export interface components {
          *       "column": [
          *         {
          *           "row": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "column": {
-         *             "id": 319,
+         *             "id": 3290,
          *             "start": 0,
          *             "end": 4,
-         *             "text": " cat",
-         *             "hex": "20636174",
+         *             "text": "cats",
+         *             "hex": "63617473",
          *             "special": false
          *           },
          *           "value": 12.1
@@ -4419,21 +5074,21 @@ export interface components {
          *       "model": "headscope-2l",
          *       "spelled": [
          *         {
-         *           "id": 319,
+         *           "id": 3290,
          *           "start": 0,
          *           "end": 4,
-         *           "text": " cat",
-         *           "hex": "20636174",
+         *           "text": "cats",
+         *           "hex": "63617473",
          *           "special": false
          *         }
          *       ],
          *       "containing": [
          *         {
-         *           "id": 319,
+         *           "id": 3290,
          *           "start": 0,
          *           "end": 4,
-         *           "text": " cat",
-         *           "hex": "20636174",
+         *           "text": "cats",
+         *           "hex": "63617473",
          *           "special": false
          *         }
          *       ],
@@ -4531,19 +5186,19 @@ export interface components {
          * @description `source ... destination -> output`; `score` is q o where both are above 0, else 0.
          * @example {
          *       "destination": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "output": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "q": 2,
@@ -4565,9 +5220,9 @@ export interface components {
          * TypedArray
          * @description An array as plotly and ``core.arrays`` read it, little-endian; NaN survives.
          * @example {
+         *       "bdata": "AACAPwAAAAA=",
          *       "dtype": "f4",
-         *       "shape": "1, 2",
-         *       "bdata": "AACAPwAAAAA="
+         *       "shape": "1, 2"
          *     }
          */
         TypedArray: {
@@ -4643,11 +5298,11 @@ export interface components {
          *           "left_high": [
          *             {
          *               "token": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "value": 0.31
@@ -4657,11 +5312,11 @@ export interface components {
          *           "right_high": [
          *             {
          *               "token": {
-         *                 "id": 319,
+         *                 "id": 3290,
          *                 "start": 0,
          *                 "end": 4,
-         *                 "text": " cat",
-         *                 "hex": "20636174",
+         *                 "text": "cats",
+         *                 "hex": "63617473",
          *                 "special": false
          *               },
          *               "value": 0.31
@@ -4718,11 +5373,11 @@ export interface components {
          * Weighed
          * @example {
          *       "token": {
-         *         "id": 319,
+         *         "id": 3290,
          *         "start": 0,
          *         "end": 4,
-         *         "text": " cat",
-         *         "hex": "20636174",
+         *         "text": "cats",
+         *         "hex": "63617473",
          *         "special": false
          *       },
          *       "value": 0.31
@@ -4732,6 +5387,25 @@ export interface components {
             token: components["schemas"]["TokenOut"];
             /** Value */
             value: number;
+        };
+        /**
+         * Why
+         * @description A sentence on why methods disagree, and the methods that it accounts for.
+         * @example {
+         *       "accounts_for": [
+         *         "left_out"
+         *       ],
+         *       "kind": "backup",
+         *       "text": "Other heads do its work when it is closed."
+         *     }
+         */
+        Why: {
+            /** Kind */
+            kind: string;
+            /** Text */
+            text: string;
+            /** Accounts For */
+            accounts_for: string[];
         };
         /**
          * WorkerOut
@@ -5262,7 +5936,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": unknown;
                 };
             };
             /** @description What is wrong and what to do. */
@@ -5402,7 +6076,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FigureOut"];
+                    "application/json": components["schemas"]["ComparisonFigureOut"];
                 };
             };
             /** @description What is wrong and what to do. */

@@ -59,8 +59,13 @@ export interface ResultValues {
 /** A plotly figure without its template: the theme is sent once. */
 export interface Figure {
   data: Record<string, unknown>[];
-  layout: Record<string, unknown> & { meta?: Record<string, unknown> & { title?: string; reading?: string } };
+  layout: Record<string, unknown> & { meta?: FigureMeta };
 }
+
+/** What a figure of a run or of several says of itself; one that a page draws says less. */
+export type FigureMeta = Partial<Schemas["ComparisonMeta"]>;
+export type Disagreement = Schemas["Disagreement"];
+export type RoleRanges = Schemas["RoleRanges"];
 
 /** A figure's twin in numbers, at full resolution. */
 export type Table = Schemas["TableOut"];

@@ -84,7 +84,7 @@ export function CompareBody({ runs, comparison, onComparison, share }: CompareBo
         comparison={followed}
         onComparison={onComparison}
         onThreshold={setThreshold}
-        fewest={meta?.seeds_differ === true ? Number(meta.fewest_seeds) : null}
+        fewest={meta?.seeds_differ ? (meta.fewest_seeds ?? null) : null}
       />
       {missing > 0 ? (
         <section className="card empty">
@@ -111,11 +111,11 @@ function sourceOf(comparison: CompareView, run: readonly string[], share: string
   return { comparison: comparison.view, query: { run, share, threshold, mode, score, published, common } };
 }
 
-function Notes({ notes }: { notes: unknown }) {
-  if (!Array.isArray(notes) || notes.length === 0) return null;
+function Notes({ notes = [] }: { notes: readonly string[] | undefined }) {
+  if (notes.length === 0) return null;
   return (
     <ul className="notice compare-notes" aria-label="What to mind">
-      {notes.map((note: string) => (
+      {notes.map((note) => (
         <li key={note}>{note}</li>
       ))}
     </ul>

@@ -143,7 +143,7 @@ function Drawing({ figure, label, onFigure, selection }: DrawingProps) {
   // What has equal units both ways would stand in an empty box where the page is narrow.
   const square = (figure.layout.yaxis as { scaleanchor?: string } | undefined)?.scaleanchor !== undefined;
   const height = square && width > 0 ? Math.min(tall, width + 90) : tall;
-  const most = Number(figure.layout.meta?.max_width) || Number.POSITIVE_INFINITY;
+  const most = figure.layout.meta?.max_width ?? Number.POSITIVE_INFINITY;
   const ready = useMemo(() => {
     if (!paints || width === 0) return undefined;
     const { data, layout } = painted(figure, theme, paints);

@@ -1,6 +1,6 @@
 // The role grid's geometry and stripes: the rule of headscope.figures.head_grid, so that threshold,
 // mode and orientation follow the hand. tests/golden/roles.json holds both to the same cases.
-import type { Figure } from "../api/types";
+import type { Figure, FigureMeta } from "../api/types";
 import type { Head, Mode } from "../url/view";
 import { BOTH, finishedSeeds, type Gates, HARMFUL, IRRELEVANT, NEEDED, roleCodes, UNDECIDED } from "./roles";
 
@@ -13,23 +13,19 @@ const RANK = STRIPE_ORDER.reduce<number[]>((rank, code, place) => {
 }, []);
 
 /** What the server says of the geometry in `layout.meta`. */
-export interface GridMeta {
-  layers: number;
-  heads: number;
-  seeds: number;
-  cell_columns: number;
-  heads_per_group: number;
-  head_y: number[];
-  gap: [number, number];
-  max_width: number;
-  /** What each value of a cell means, where values are kinds and not numbers. */
-  words?: string[];
-  /** Heads with a frame round their cell: layer and head of each. */
-  outlined?: [number, number][];
-}
+export type GridMeta = Required<Pick<FigureMeta, Geometry>> & Pick<FigureMeta, "words" | "outlined">;
+type Geometry =
+  | "layers"
+  | "heads"
+  | "seeds"
+  | "cell_columns"
+  | "heads_per_group"
+  | "head_y"
+  | "gap"
+  | "max_width";
 
 export function gridMeta(figure: Figure): GridMeta {
-  return figure.layout.meta as unknown as GridMeta;
+  return figure.layout.meta as GridMeta;
 }
 
 function gathered(codes: number[], mode: Exclude<Mode, "every">): number {

@@ -30,7 +30,7 @@ export function useRunFigure(
     threshold: meta?.threshold === undefined ? DEFAULT_VIEW.threshold : threshold,
     head: meta?.head === undefined || head === null ? undefined : headName(head),
   };
-  const known = meta?.looked_at as [number, number][] | undefined;
+  const known = meta?.looked_at;
   const leftOut =
     head !== null && known !== undefined && !known.some(([l, h]) => l === head.layer && h === head.head);
   const another = asked.head !== undefined || asked.threshold !== DEFAULT_VIEW.threshold;

@@ -10,9 +10,9 @@ from headscope.core.model.cost import (
     ACCELERATOR_BUDGET,
     CPU_BUDGET,
     Budget,
-    activation_bytes,
     forward_flop,
 )
+from headscope.core.model.memory import activation_bytes
 from micro.model import MicroExample, random_examples, random_model
 
 INFO = random_model().info

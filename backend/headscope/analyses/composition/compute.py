@@ -10,10 +10,10 @@ import numpy as np
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
 from headscope.analyses.composition.result import KINDS, CompositionResult
 from headscope.analyses.composition.schema import CompositionParams
-from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
+from headscope.analyses.costing import LOAD_SECONDS, cpu_throughput, tflop
 from headscope.analyses.from_weights import processed, weights_of
-from headscope.core.model.cost import ELEMENT_BYTES
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.memory import ELEMENT_BYTES, PROGRAM_BYTES
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Refused
 

@@ -10,19 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Progress, Spec
-from headscope.analyses.costing import (
-    LOAD_SECONDS,
-    PROGRAM_BYTES,
-    cpu_throughput,
-    pass_bytes,
-    pass_flop,
-    tflop,
-)
+from headscope.analyses.costing import LOAD_SECONDS, cpu_throughput, pass_flop, tflop
 from headscope.analyses.eigen.result import SPECTRA, EigenResult
 from headscope.analyses.eigen.schema import EigenParams
 from headscope.analyses.from_weights import processed, split, weights_of
-from headscope.core.model.cost import ELEMENT_BYTES
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.memory import ELEMENT_BYTES, PROGRAM_BYTES, pass_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.core.patterns.random_repeats import repeated_tokens
 from headscope.core.patterns.scores import SCORES

@@ -10,20 +10,13 @@ from functools import partial
 import numpy as np
 
 from headscope.analyses.base import Estimate, Piece, Pieces, Spec
-from headscope.analyses.costing import (
-    LOAD_SECONDS,
-    PROGRAM_BYTES,
-    cpu_throughput,
-    pass_bytes,
-    pass_flop,
-    tflop,
-)
+from headscope.analyses.costing import LOAD_SECONDS, cpu_throughput, pass_flop, tflop
 from headscope.analyses.from_weights import processed
 from headscope.analyses.paths.pieces import NUMBERS, importance, terms, virtual_heads
 from headscope.analyses.paths.prompt import looked_at, token_ids
 from headscope.analyses.paths.result import PathsResult
 from headscope.analyses.paths.schema import PathsParams
-from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.memory import ELEMENT_BYTES, PROGRAM_BYTES, pass_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Refused
 from headscope.tasks.prompts import PromptSet

@@ -8,19 +8,12 @@ from functools import partial
 import numpy as np
 
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
-from headscope.analyses.costing import (
-    LOAD_SECONDS,
-    PROGRAM_BYTES,
-    cpu_throughput,
-    pass_bytes,
-    pass_flop,
-    tflop,
-)
+from headscope.analyses.costing import LOAD_SECONDS, cpu_throughput, pass_flop, tflop
 from headscope.analyses.from_weights import processed, weights_of
 from headscope.analyses.residual.result import ResidualResult
 from headscope.analyses.residual.schema import ResidualParams
-from headscope.core.model.cost import ELEMENT_BYTES
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.memory import ELEMENT_BYTES, PROGRAM_BYTES, pass_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
-from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
+from headscope.analyses.costing import LOAD_SECONDS, cpu_throughput, tflop
 from headscope.analyses.from_weights import head_name, processed, weights_of
 from headscope.analyses.skip_trigrams.result import SkipTrigramsResult
 from headscope.analyses.skip_trigrams.schema import SkipTrigramsParams, chosen_heads
 from headscope.analyses.token_names import TokenName, token_names
-from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.memory import ELEMENT_BYTES, PROGRAM_BYTES
 from headscope.core.model.tokens import Tokenizer
 
 if TYPE_CHECKING:

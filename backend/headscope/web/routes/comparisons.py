@@ -13,7 +13,7 @@ from headscope.analyses.comparisons import Compared
 from headscope.store import runs
 from headscope.web.deps import App, Services, ShareToken, StoreSession, Who, check_reader
 from headscope.web.routes.results import Mode, Theme, Threshold, compact, result_id, result_of, unchanging
-from headscope.web.schemas import ComparisonOut, FigureOut, RunId, TableOut
+from headscope.web.schemas import ComparisonFigureOut, ComparisonOut, RunId, TableOut
 from headscope.web.security import sign_in_needed
 
 
@@ -86,7 +86,7 @@ def list_comparisons() -> list[ComparisonOut]:
     ]
 
 
-@router.get("/{name}", response_model=FigureOut, summary="One figure over several runs")
+@router.get("/{name}", response_model=ComparisonFigureOut, summary="One figure over several runs")
 def get_comparison(
     name: str, request: Request, app: App, session: StoreSession, asked: Readable, theme: Theme = "light"
 ) -> Response:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 from sqlalchemy.orm import Session
 
 from headscope import __version__
@@ -28,7 +29,7 @@ from headscope.web.deps import (
     check_reader,
     shared_or_signed_in,
 )
-from headscope.web.events import EventStream, run_changes
+from headscope.web.events import run_changes
 from headscope.web.present import run_out
 from headscope.web.routes.runs import not_done
 from headscope.web.schemas import FigureOut, ResultOut, RunOut, TableOut
@@ -147,25 +148,32 @@ def export_run(
     )
 
 
-@router.get(
-    "/events",
-    response_class=StreamingResponse,
-    summary="Server-sent events: `run` with the run as data at each change, until its final status",
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
-)
-def run_events(run_id: str, app: App, who: Who, share: ShareToken = None) -> EventStream:
-    """Event `problem` (data: a problem) ends it too: the run was deleted, or the share that opened it was
-    revoked or expired meanwhile, or the database stays away.
-    """
+def reader(run_id: str, app: App, who: Who, share: ShareToken = None) -> Callable[[], RunOut]:
+    """Reads the run, as often as it is called; once here, so that what is wrong is an answer and no event."""
     titles = app.models.titles()
 
-    def load() -> RunOut:
+    def read() -> RunOut:
         with app.store.session() as session:
             check_reader(session, run_id, who, share)
             return run_out(session, runs.get(session, run_id), titles)
 
-    load()
-    return EventStream(run_changes(load))
+    read()
+    return read
+
+
+@router.get(
+    "/events",
+    response_class=EventSourceResponse,
+    summary="Server-sent events: `run` with the run as data at each change, until its final status",
+)
+async def run_events(
+    read: Annotated[Callable[[], RunOut], Depends(reader)],
+) -> AsyncIterator[ServerSentEvent]:
+    """Event `problem` (data: a problem) ends it too: the run was deleted, or the share that opened it was
+    revoked or expired meanwhile, or the database stays away.
+    """
+    async for event in run_changes(read):
+        yield event
 
 
 def result_id(run: Run) -> str:

@@ -111,5 +111,5 @@ def reproduce_run(run_id: str, app: App) -> RunOut:
 
 def not_done(run_id: str, status: str, what: str = "result") -> Refused:
     """What a run without a result, or without a whole one, answers where one is asked for."""
-    remedy = "Wait until it is done." if status in ("queued", "running") else "Start it again."
+    remedy = "Wait until it is done." if status in ("queued", "running") else "Restart it."
     return Refused(f"Run {run_id} has no {what}: it is {status}.", remedy, code="run-not-done")

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from headscope.core.arrays import encode
 from headscope.core.gating.gate_vector import gate_table
 from headscope.messages import GatesIn, LabShareIn, LookIn, SharedLab
+from headscope.messages.questions import GATES, LOOK
 from headscope.store import runs, shares
 from headscope.store.tables import now
 from headscope.web.asking import known_entry, known_model, with_text
@@ -88,8 +89,8 @@ def lab_copy(app: Services, wanted: LabShareIn) -> SharedLab:
     wanted = with_text(app, wanted)
     asked = wanted.model_dump(include={"model", "text", "bos", "wait"})
     info = known_model(app, wanted.model)
-    look = app.workers.look(LookIn(**asked, fold=wanted.fold, weighted=wanted.weighted))
-    gated = app.workers.gates(GatesIn(**asked, gates=wanted.gates, at=wanted.at, answers=wanted.answers))
+    look = app.workers.ask(LOOK, LookIn(**asked, fold=wanted.fold, weighted=wanted.weighted))
+    gated = app.workers.ask(GATES, GatesIn(**asked, gates=wanted.gates, at=wanted.at, answers=wanted.answers))
     return SharedLab(
         model=info.name,
         model_title=known_entry(app, info.name).title,

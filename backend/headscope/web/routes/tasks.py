@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Query, Response, UploadFile
 
 from headscope.errors import Refused
+from headscope.messages import TaskAccuracyOut, TokenOut
 from headscope.store import tasks as stored
 from headscope.tasks.forms import form_of
 from headscope.tasks.preview import as_tokens, preview
@@ -17,7 +18,7 @@ from headscope.web.asking import known_model, task_catalogue
 from headscope.web.deps import App, StoreSession
 from headscope.web.limits import read_upload
 from headscope.web.present import task_out
-from headscope.web.schemas import ExampleOut, TaskAccuracyOut, TaskExamplesOut, TaskOut, TokenOut
+from headscope.web.schemas import ExampleOut, TaskExamplesOut, TaskOut
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
 

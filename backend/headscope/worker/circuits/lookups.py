@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headscope.core.model.head_model import HeadModel
-from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
 from headscope.messages.circuits import (
     Cell,
@@ -138,11 +137,6 @@ def virtual(model: HeadModel, wanted: VirtualIn) -> VirtualOut:
         directions=directions,
         limits=weights.limits,
     )
-
-
-def lookup_bytes(info: ModelInfo) -> int:
-    """Most that a look-up takes beyond the model: a folded unembedding, and a copy on the way to it."""
-    return 3 * info.d_vocab * info.d_model * 4
 
 
 def _weights(model: HeadModel, wanted: CircuitIn) -> Weights:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.core.patterns.repeats import copies, predictable
 from headscope.errors import Invalid
 from headscope.messages import HeadAblationIn, HeadAblationOut
 from headscope.worker.lab.look import mean_at
-from headscope.worker.lab.plan import Plan, pass_bytes, typed
+from headscope.worker.lab.plan import Plan, typed
 from headscope.worker.lab.prompt import Prompt
 
 
@@ -34,4 +35,4 @@ def plan(model: HeadModel, prompt: Prompt, wanted: HeadAblationIn) -> Plan[HeadA
             loss_repeat=[mean_at(row, repeats) for row in loss],
         )
 
-    return Plan(lambda n: 3 * pass_bytes(info, n, eager=True), run)
+    return Plan(lambda n: 3 * pass_bytes(info, n, AT_MOST, logits=1), run)

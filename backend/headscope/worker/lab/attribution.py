@@ -6,8 +6,9 @@ import numpy as np
 
 from headscope.core.gating.gate_vector import gate_table
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.messages import AttributionIn, AttributionOut, Part
-from headscope.worker.lab.plan import Plan, gated, pass_bytes, typed
+from headscope.worker.lab.plan import Plan, gated, typed
 from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
 
 
@@ -38,7 +39,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: AttributionIn) -> Plan[Attrib
             note=found.note,
         )
 
-    return Plan(lambda n: pass_bytes(model.info, n, logits=0), run)
+    return Plan(lambda n: pass_bytes(model.info, n, AT_MOST, patterns=False, logits=0), run)
 
 
 def _title(name: str) -> str:

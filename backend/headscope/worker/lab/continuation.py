@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from headscope.core.gating.gate_vector import gate_table
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.errors import Invalid
 from headscope.messages import ContinueIn, ContinueOut
-from headscope.worker.lab.plan import Plan, gated, pass_bytes
+from headscope.worker.lab.plan import Plan, gated
 from headscope.worker.lab.prompt import Prompt, sequence_out
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def plan(
             note=_note(model, before, after),
         )
 
-    return Plan(lambda n: 2 * pass_bytes(model.info, n, logits=0), run)
+    return Plan(lambda n: 2 * pass_bytes(model.info, n, AT_MOST, patterns=False, logits=0), run)
 
 
 def _continue(

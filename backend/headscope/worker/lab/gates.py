@@ -1,7 +1,7 @@
 """What gates change: next tokens, followed answers, losses, divergence.
 
-The pass without gates is the same for every position of a slider: what it said is kept, so that a move costs
-one forward pass.
+The pass without gates is the same for every position of a slider: its reading is cached, so that a move
+costs one forward pass.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from headscope.core.gating.gate_vector import gate_table
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.messages import Answer, Change, GatesIn, GatesOut, NextToken
-from headscope.worker.lab.plan import Plan, gated, pass_bytes
+from headscope.worker.lab.plan import Plan, gated
 from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ class Reading:
 
 
 @dataclass
-class Kept:
-    """The newest readings of models as they are; whoever holds the device may use it."""
+class ReadingCache:
+    """The newest readings of ungated models; only whoever holds the device may use it."""
 
     most: int = 64
     _readings: OrderedDict[Key, Reading] = field(default_factory=OrderedDict)
@@ -48,7 +49,7 @@ class Kept:
         return self._readings[key]
 
 
-def plan(model: HeadModel, prompt: Prompt, wanted: GatesIn, kept: Kept) -> Plan[GatesOut]:
+def plan(model: HeadModel, prompt: Prompt, wanted: GatesIn, readings: ReadingCache) -> Plan[GatesOut]:
     """Before and under the gates: next tokens, answers, losses (nats), KL(ungated || gated) at the position.
 
     Raises ``Invalid``: bad-gates, unknown-position, unknown-token.
@@ -59,7 +60,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: GatesIn, kept: Kept) -> Plan[
     key = (model.info.name, model.info.revision, tuple(prompt.ids), at)
 
     def run() -> GatesOut:
-        before = kept.get(key, lambda: reading(model, prompt, at))
+        before = readings.get(key, lambda: reading(model, prompt, at))
         if (table == 1).all():  # open gates are the model as it is, to the bit
             after = before
         else:
@@ -67,7 +68,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: GatesIn, kept: Kept) -> Plan[
                 after = reading(model, prompt, at)
         return _compare(model, prompt, at, before, after, answers, wanted.top)
 
-    return Plan(lambda n: pass_bytes(model.info, n), run)
+    return Plan(lambda n: pass_bytes(model.info, n, AT_MOST, patterns=False, logits=1), run)
 
 
 def reading(model: HeadModel, prompt: Prompt, at: int) -> Reading:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from headscope.core.gating.gate_vector import gate_table
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.messages import LensIn, LensLayer, LensOut
 from headscope.worker.lab.gates import rank
-from headscope.worker.lab.plan import Plan, gated, pass_bytes
+from headscope.worker.lab.plan import Plan, gated
 from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: LensIn) -> Plan[LensOut]:
             layers=[_layer(model, depth, row, token) for depth, row in enumerate(rows)],
         )
 
-    return Plan(lambda n: pass_bytes(model.info, n, logits=0), run)
+    return Plan(lambda n: pass_bytes(model.info, n, AT_MOST, patterns=False, logits=0), run)
 
 
 def _layer(model: HeadModel, depth: int, row: torch.Tensor, token: int) -> LensLayer:

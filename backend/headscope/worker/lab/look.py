@@ -10,12 +10,13 @@ import numpy as np
 
 from headscope.core.gating.gate_vector import gate_table
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.core.model.tokens import bos_of
 from headscope.core.patterns.repeats import copies, predictable
 from headscope.core.patterns.scores import SCORES
 from headscope.messages import LookIn, LookOut, ScoreOut
 from headscope.messages import Thumbs as ThumbsOut
-from headscope.worker.lab.plan import Plan, gated, pass_bytes, typed
+from headscope.worker.lab.plan import Plan, gated, typed
 from headscope.worker.lab.prompt import Prompt
 
 MOST_COPIES: Final = 16
@@ -56,7 +57,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: LookIn) -> Plan[LookOut]:
             ),
         )
 
-    return Plan(lambda n: pass_bytes(model.info, n, eager=True), run)
+    return Plan(lambda n: pass_bytes(model.info, n, AT_MOST, logits=1), run)
 
 
 def mean_at(loss: np.ndarray[tuple[int, ...], np.dtype[np.float32]], places: Iterable[int]) -> float | None:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.errors import Invalid, TooLarge
 from headscope.messages import PatternsIn, PatternsOut, TopKeys, TypedArray
-from headscope.worker.lab.plan import Plan, pass_bytes, typed
+from headscope.worker.lab.plan import Plan, typed
 from headscope.worker.lab.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: PatternsIn) -> Plan[PatternsO
             answer.top = _top(model, prompt, layers, wanted.weighted)
         return answer
 
-    return Plan(lambda n: pass_bytes(model.info, n, eager=True) + size, run)
+    return Plan(lambda n: pass_bytes(model.info, n, AT_MOST, logits=1) + size, run)
 
 
 def _floats(model: HeadModel, prompt: Prompt, layers: tuple[int, ...], weighted: bool) -> TypedArray:

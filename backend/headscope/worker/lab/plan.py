@@ -10,37 +10,19 @@ from typing import Any, Generic, TypeVar, cast
 from numpy.typing import NDArray
 
 from headscope.core.arrays import encode
-from headscope.core.model.cost import ELEMENT_BYTES
 from headscope.core.model.head_model import HeadModel
-from headscope.core.model.info import ModelInfo
 from headscope.errors import Refused
 from headscope.messages import TypedArray
 
 Out = TypeVar("Out")
-
-_LAYER_WIDTHS = 40
-"""What a layer holds while it computes, in residual widths a token: the MLP's three, the heads' four."""
-
-_PATTERN_COPIES = 5
-"""An eager layer's patterns: scores, masked, softened, and what a reader makes of them."""
 
 
 @dataclass(frozen=True)
 class Plan(Generic[Out]):
     """``run`` does it, ``n_bytes`` says what it takes beyond the weights for a prompt of so many tokens."""
 
-    n_bytes: Callable[[int], int]
+    n_bytes: Callable[[int], float]
     run: Callable[[], Out]
-
-
-def pass_bytes(info: ModelInfo, n_tokens: int, *, eager: bool = False, logits: int = 1) -> int:
-    """A forward pass without gradients: one layer's activations, its patterns where eager, ``logits`` copies
-    of all positions' logits.
-    """
-    size = ELEMENT_BYTES[info.dtype]
-    layer = _LAYER_WIDTHS * info.d_model * n_tokens * size
-    patterns = _PATTERN_COPIES * info.n_heads * n_tokens**2 * size if eager else 0
-    return layer + patterns + logits * info.d_vocab * n_tokens * max(size, 4)
 
 
 def admit(plan: Plan[Out], n_tokens: int, free: int) -> None:
@@ -67,7 +49,7 @@ def _longest(plan: Plan[Out], n_tokens: int, free: int) -> int:
     return low
 
 
-def _gigabytes(count: int) -> str:
+def _gigabytes(count: float) -> str:
     return f"{count / 1e9:.2g} GB"
 
 

@@ -1,32 +1,18 @@
-import type { Figure } from "../../api/types";
+import type { Disagreement, Figure } from "../../api/types";
 import { measured } from "../../format/numbers";
 import type { Selection } from "../../plot/Picture";
 import { parseHead } from "../../url/view";
 
-interface Why {
-  kind: string;
-  text: string;
-}
-
-interface Told {
-  head: string;
-  found: string[];
-  missed: string[];
-  seeds: number;
-  why: Why[];
-}
-
 /** What a figure tells of heads on which methods disagree; empty for every other figure. */
-export function toldOf(figure: Figure | undefined): Told[] {
-  const told = figure?.layout.meta?.disagreements;
-  return Array.isArray(told) ? (told as Told[]) : [];
+export function toldOf(figure: Figure | undefined): Disagreement[] {
+  return figure?.layout.meta?.disagreements ?? [];
 }
 
 /** The heads in dispute, in words: who finds each, who doesn't, and what would explain it. */
 export function Disagreements({ figure, selection }: { figure: Figure | undefined; selection: Selection }) {
   const told = toldOf(figure);
   if (told.length === 0) return null;
-  const titles = (figure?.layout.meta?.methods ?? {}) as Record<string, string>;
+  const titles = figure?.layout.meta?.methods ?? {};
   const words = (names: string[]) => names.map((name) => titles[name] ?? name).join(", ");
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard

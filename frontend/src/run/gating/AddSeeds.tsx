@@ -12,14 +12,9 @@ const MOST = 64;
 /** The fewest seeds from which anything can be foreseen are three. */
 const FROM_ONE = 2;
 
-interface Advice {
-  more_seeds?: number | null;
-  advice?: string;
-}
-
 /** How many seeds more would help, and the button that fits them into a run of its own. */
 export function AddSeeds({ run, figure }: { run: Run; figure: Figure | undefined }) {
-  const { more_seeds: suggested, advice } = (figure?.layout.meta ?? {}) as Advice;
+  const { more_seeds: suggested, advice } = figure?.layout.meta ?? {};
   const room = MOST - run.seeds.length;
   const first = Math.min(room, suggested ?? FROM_ONE) || 1;
   const [text, setText] = useState(String(first));

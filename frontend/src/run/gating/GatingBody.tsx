@@ -143,5 +143,5 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
 
 /** Whether the grid leaves room for another beside it: a model of few layers. */
 function isSmall(figure: Figure | undefined): boolean {
-  return Number(figure?.layout.meta?.max_width ?? Number.POSITIVE_INFINITY) < 480;
+  return (figure?.layout.meta?.max_width ?? Number.POSITIVE_INFINITY) < 480;
 }

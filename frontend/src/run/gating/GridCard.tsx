@@ -79,7 +79,7 @@ export function GridCard({
 }
 
 function isGrouped(figure: Figure | undefined): boolean {
-  return Number(figure?.layout.meta?.heads_per_group ?? 1) > 1;
+  return (figure?.layout.meta?.heads_per_group ?? 1) > 1;
 }
 
 /** How to read the grid in the mode it is in. */

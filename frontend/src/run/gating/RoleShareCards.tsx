@@ -1,10 +1,9 @@
 import { useMemo } from "react";
-import type { Figure } from "../../api/types";
+import type { Figure, RoleRanges } from "../../api/types";
 import { percent } from "../../format/numbers";
 import { type Gates, shares } from "../../plot/roles";
 
-type Interval = [number, number] | null | undefined;
-type Intervals = Record<"needed" | "harmful", Record<"always" | "any", Interval>>;
+type Interval = RoleRanges["needed"]["any"] | undefined;
 
 interface RoleShareCardsProps {
   gates: Gates | undefined;
@@ -18,7 +17,7 @@ export function RoleShareCards({ gates, threshold, seeds }: RoleShareCardsProps)
   const all = useMemo(() => gates && shares(gates, threshold), [gates, threshold]);
   const meta = seeds?.layout.meta;
   // While the slider moves, those of another threshold would mislead.
-  const intervals = meta?.threshold === threshold ? (meta.intervals as Intervals | undefined) : undefined;
+  const intervals = meta?.threshold === threshold ? meta.intervals : undefined;
   const cards = [
     ["Always needed", "needed", "always", "Share of heads that are needed (facilitating) in every seed"],
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from headscope.web.recent import Recent
+from headscope.web.lru import LruCache
 
 
 def test_the_longest_unused_goes_first() -> None:
@@ -14,14 +14,14 @@ def test_the_longest_unused_goes_first() -> None:
         made.append(key)
         return b"x" * 40
 
-    recent: Recent[bytes] = Recent(100, len)
+    cache: LruCache[bytes] = LruCache(100, len)
     for key in ("a", "b", "a", "c", "a", "b"):
-        recent.get(key, partial(value, key))
+        cache.get(key, partial(value, key))
     assert made == ["a", "b", "c", "b"]
-    assert len(recent) == 2
+    assert len(cache) == 2
 
 
 def test_one_entry_beyond_the_limit_is_still_answered() -> None:
-    recent: Recent[bytes] = Recent(10, len)
-    assert recent.get("a", lambda: b"x" * 50) == b"x" * 50
-    assert len(recent) == 1
+    cache: LruCache[bytes] = LruCache(10, len)
+    assert cache.get("a", lambda: b"x" * 50) == b"x" * 50
+    assert len(cache) == 1

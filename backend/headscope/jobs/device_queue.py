@@ -1,4 +1,4 @@
-"""Whose turn it is on the device: one user at a time, between whose small steps others may go.
+"""Who computes on the device: one at a time, and between its small steps others may go first.
 
 1. A prompt goes first: a job lets it pass at its next micro-batch. Prompts go in the order they came.
 2. Background work (a task's accuracy) goes as a prompt does, and after each of its own micro-batches lets a
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
-class Turn:
-    """The device's one place, and who waits for it."""
+class DeviceQueue:
+    """Holds the device for one user, and orders those that wait."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -33,7 +33,7 @@ class Turn:
     def interactive(self, check: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Wait for the device (a micro-batch at most, while a job runs) and hold it.
 
-        ``check`` is called while it waits, several times a second, and when its turn has come; what it raises
+        ``check`` is called while it waits, several times a second, and once more at the end; what it raises
         ends the waiting.
         """
         self._take_as_prompt(check)

@@ -1,4 +1,4 @@
-"""A process' sign of life: a row in ``workers`` that a thread keeps fresh by the database's clock."""
+"""A process's heartbeat: a row in ``workers`` that a thread keeps fresh by the database's clock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headscope.store.session import Store
 log = logging.getLogger(__name__)
 
 
-class Heart:
+class Heartbeat:
     """Beats five times within ``patience`` seconds, the time after which others take it for dead.
 
     After each beat ``tend`` is called, but only while the last ``patience`` seconds went without a missed
@@ -34,10 +34,10 @@ class Heart:
         self._store, self._id, self._patience = store, worker_id, patience
         self._register, self._models, self._tend = register, models, tend
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def start(self) -> None:
-        """Register, so that the worker is alive when this returns, and go on beating."""
+        """Register, so that the worker is alive when this returns, and keep beating."""
         self._register()
         self._thread.start()
 
@@ -71,5 +71,5 @@ class Heart:
     def _look_after_others(self) -> None:
         try:
             self._tend()
-        except Exception:  # whatever it is, a heart goes on beating
+        except Exception:  # whatever it is, the heartbeat goes on
             log.exception("Looking after dead workers failed")

@@ -1,4 +1,4 @@
-"""Which request of a page is the newest: a hand that drags a slider waits for no older ones."""
+"""A newer request of a page supersedes its older ones: a slider that is dragged never builds a queue."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from headscope.errors import Refused
 
 
 @dataclass
-class Boards:
-    """The newest turn that each board asked for; boards not heard of for longest are forgotten."""
+class LatestRequests:
+    """The number of each board's newest request; the boards that were silent longest are forgotten."""
 
     most: int = 1024
     _newest: OrderedDict[tuple[str, str], int] = field(default_factory=OrderedDict)
@@ -33,7 +33,7 @@ class Boards:
             newest = self._newest.get(key, turn)
             if newest > turn:
                 raise Refused(
-                    f"Request {turn} of this board was not begun: request {newest} is newer.",
+                    f"Request {turn} of this board was not started: request {newest} is newer.",
                     "Use the newest answer.",
                     code="superseded",
                 )

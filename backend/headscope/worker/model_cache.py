@@ -1,7 +1,7 @@
 """Models that stay loaded, bounded by bytes: the one unused for longest goes first.
 
-A model in use is never dropped. Jobs and prompts share a copy of the same precision and attention: they take
-turns (``jobs.turn``), and a job lets others pass only while it has no hooks on the model.
+A model in use is never dropped. Jobs and prompts share a copy of the same precision and attention: they
+take turns (``jobs.device_queue``), and a job lets others pass only while it has no hooks on the model.
 
 A model loads in a thread of its own: whoever asks for another one that is loaded needn't wait, and whoever
 asks for this one may give up waiting without stopping it.
@@ -19,10 +19,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from headscope.core.model.head_model import HeadModel
-from headscope.core.model.info import ModelInfo
 from headscope.errors import Refused, Unavailable
-
-BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 
 
 class Key(NamedTuple):
@@ -48,7 +45,7 @@ class _Entry:
 
 
 @dataclass
-class Resident:
+class ModelCache:
     """Loads models on demand and keeps them. ``load`` makes one, ``size`` says its bytes before it is loaded.
 
     ``budget`` is what idle models may hold together, ``limit`` what a single one may: the device's memory.
@@ -104,7 +101,7 @@ class Resident:
         if entry.model is None:
             raise Unavailable(
                 f"{key.name} is still being loaded.",
-                "It goes on meanwhile: ask again in a few seconds.",
+                "Loading continues: try again in a few seconds.",
                 code="model-loading",
                 retry_after=2,
             )
@@ -132,7 +129,7 @@ class Resident:
         except Exception as error:
             with self._changed:
                 entry.error = error
-                del self._entries[key]  # whoever asks next tries anew
+                del self._entries[key]  # whoever asks next tries again
                 self._changed.notify_all()
         else:
             with self._changed:
@@ -157,8 +154,3 @@ class Resident:
                 "Wait until other programs or the present job are done, or use a smaller model.",
                 code="models-busy",
             )
-
-
-def weight_bytes(info: ModelInfo) -> int:
-    """Bytes of a model's weights in its precision."""
-    return info.n_params * BYTES.get(info.dtype, 4)

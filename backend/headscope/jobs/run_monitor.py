@@ -1,4 +1,4 @@
-"""The thread beside a computation: looks whether it should stop, says how far it is.
+"""A thread beside a computation: watches for a stop, and writes its progress down.
 
 The computing thread only reads a flag and leaves its progress; it never waits for the database.
 """
@@ -17,14 +17,14 @@ from headscope.store import attempts
 from headscope.store.attempts import Superseded
 from headscope.store.session import Store
 
-LOOK_EVERY = 0.25
-"""Seconds between two looks at the cancel flag."""
+CHECK_EVERY = 0.25
+"""Seconds between two checks of the cancel flag."""
 
-SAY_EVERY = 0.5
+WRITE_EVERY = 0.5
 """Seconds at least between two writes of progress."""
 
 
-class Pulse:
+class RunMonitor:
     """Used as a context manager around the computation of one attempt by one owner."""
 
     def __init__(
@@ -39,13 +39,13 @@ class Pulse:
         self._on_progress = on_progress
         self._reason: type[Cancelled] | type[Superseded] | None = None
         self._latest: Progress | None = None
-        self._said: Progress | None = None
-        self._said_at = 0.0
+        self._written: Progress | None = None
+        self._written_at = 0.0
         self._pace = Pace()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name=f"pulse-{run_id}", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name=f"monitor-{run_id}", daemon=True)
 
-    def __enter__(self) -> Pulse:
+    def __enter__(self) -> RunMonitor:
         self._thread.start()
         return self
 
@@ -58,7 +58,7 @@ class Pulse:
     def check(self) -> None:
         """Raises ``Cancelled`` where someone asked for a stop, ``Superseded`` where another has it."""
         if self._reason is Cancelled:
-            raise Cancelled("The run was cancelled.", "Start it again to go on from its last finished piece.")
+            raise Cancelled("The run was cancelled.", "Restart it to continue from its last finished piece.")
         if self._reason is Superseded:
             raise Superseded(f"{self._run_id}/{self._number}")
 
@@ -71,11 +71,11 @@ class Pulse:
         self._latest = progress
         self._on_progress(progress)
 
-    def _beat(self) -> None:
-        while not self._stop.wait(LOOK_EVERY):
+    def _watch(self) -> None:
+        while not self._stop.wait(CHECK_EVERY):
             try:
-                self._look()
-                self._say()
+                self._check_flag()
+                self._write()
             except Unavailable:
                 continue  # a database that is away for a while stops nothing
             except Superseded:
@@ -83,21 +83,21 @@ class Pulse:
             if self._reason is not None:
                 return
 
-    def _look(self) -> None:
+    def _check_flag(self) -> None:
         with self._store.session() as session:
-            seen = attempts.watch(session, self._run_id, self._number)
+            seen = attempts.state(session, self._run_id, self._number)
         if seen is None or seen.status != "running" or seen.owner != self._owner:
             self._reason = Superseded
         elif seen.cancel_requested:
             self._reason = Cancelled
 
-    def _say(self) -> None:
+    def _write(self) -> None:
         latest = self._latest
-        if latest is None or latest is self._said or time.monotonic() - self._said_at < SAY_EVERY:
+        if latest is None or latest is self._written or time.monotonic() - self._written_at < WRITE_EVERY:
             return
         with self._store.session() as session:
             attempts.set_progress(session, self._run_id, self._number, self._owner, asdict(latest))
-        self._said, self._said_at = latest, time.monotonic()
+        self._written, self._written_at = latest, time.monotonic()
 
 
 class Pace:

@@ -13,7 +13,7 @@ import pytest
 from headscope.core.gating.verdict import judge
 from headscope.errors import Refused, Unavailable
 from headscope.worker.identity import take_name
-from headscope.worker.resident import Key, Resident
+from headscope.worker.model_cache import Key, ModelCache
 from jobs.tiny import NoWeights
 
 
@@ -21,7 +21,7 @@ class Shelf:
     def __init__(self, budget: int, limit: int) -> None:
         self.loaded: list[str] = []
         self.before: dict[str, Callable[[], object]] = {}
-        self.resident = Resident(self._load, lambda key: int(key.name), budget, limit)
+        self.models = ModelCache(self._load, lambda key: int(key.name), budget, limit)
 
     def _load(self, key: Key) -> Any:
         self.before.get(key.name, lambda: None)()
@@ -29,7 +29,7 @@ class Shelf:
         return NoWeights()
 
     def use(self, name: str, wait: float | None = None) -> Any:
-        return self.resident.model(name, dtype="float32", attention="sdpa", wait=wait)
+        return self.models.model(name, dtype="float32", attention="sdpa", wait=wait)
 
 
 def test_the_model_unused_for_longest_goes_first() -> None:
@@ -37,21 +37,21 @@ def test_the_model_unused_for_longest_goes_first() -> None:
     for name in ("40", "50", "40", "30"):
         with shelf.use(name):
             pass
-    assert shelf.resident.names() == ["30", "40"]
+    assert shelf.models.names() == ["30", "40"]
     assert shelf.loaded == ["40", "50", "30"]
-    assert shelf.resident.held() == 70
+    assert shelf.models.held() == 70
 
 
 def test_a_model_in_use_is_never_dropped() -> None:
     shelf = Shelf(budget=100, limit=160)
     with shelf.use("80"):
         with shelf.use("60"):
-            assert shelf.resident.names() == ["60", "80"]
+            assert shelf.models.names() == ["60", "80"]
             with pytest.raises(Unavailable) as error, shelf.use("30"):
                 pass
             assert error.value.code == "models-busy"
         with shelf.use("30"):
-            assert shelf.resident.names() == ["30", "80"]
+            assert shelf.models.names() == ["30", "80"]
 
 
 def test_loading_one_model_holds_up_no_other() -> None:
@@ -72,11 +72,11 @@ def test_loading_one_model_holds_up_no_other() -> None:
     start = time.monotonic()
     with shelf.use("40"):
         assert time.monotonic() - start < 1
-    assert shelf.resident.names() == ["40"]
-    assert shelf.resident.held() == 90, "its place is taken already"
+    assert shelf.models.names() == ["40"]
+    assert shelf.models.held() == 90, "its place is taken already"
     go.set()
     with shelf.use("50", wait=20):
-        assert shelf.resident.names() == ["40", "50"]
+        assert shelf.models.names() == ["40", "50"]
     assert shelf.loaded == ["40", "50"], "giving up waiting didn't stop it"
 
 
@@ -132,10 +132,10 @@ def test_a_load_that_fails_is_told_to_all_who_wait_and_tried_anew() -> None:
     for thread in threads:
         thread.join(20)
     assert errors == ["none left"] * 3
-    assert shelf.resident.held() == 0
+    assert shelf.models.held() == 0
     shelf.before = {}
     with shelf.use("10"):
-        assert shelf.resident.names() == ["10"]
+        assert shelf.models.names() == ["10"]
 
 
 def test_a_model_larger_than_the_device_is_refused_with_numbers() -> None:
@@ -146,14 +146,14 @@ def test_a_model_larger_than_the_device_is_refused_with_numbers() -> None:
 
 def test_idle_models_go_where_memory_is_short_and_what_is_too_much_is_refused_with_numbers() -> None:
     shelf = Shelf(budget=2**40, limit=2**40)
-    shelf.resident.free = lambda: 3 * 2**30 - shelf.resident.held()
+    shelf.models.free = lambda: 3 * 2**30 - shelf.models.held()
     gib = str(2**30)
     for name in (gib, str(2**31)):
         with shelf.use(name):
             pass
-    assert shelf.resident.names() == [gib, str(2**31)]
+    assert shelf.models.names() == [gib, str(2**31)]
     with shelf.use(str(3 * 2**29)):  # 1.5 GiB, where nothing is left
-        assert shelf.resident.held() == 3 * 2**29
+        assert shelf.models.held() == 3 * 2**29
         with (
             pytest.raises(Unavailable, match=r"takes 2\.0 GiB; 1\.5 GiB of memory are free") as error,
             shelf.use(str(2**31)),

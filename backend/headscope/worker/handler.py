@@ -1,4 +1,4 @@
-"""Where prompts are answered: admission, the model, the device's next turn."""
+"""Interactive requests: admitted, given their model, computed when the device is free."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import unembedding_bytes
 from headscope.errors import Refused, Unavailable
 from headscope.jobs.device import free_bytes
+from headscope.jobs.device_queue import DeviceQueue
 from headscope.messages import LabIn
 from headscope.messages.circuits import CircuitIn
 from headscope.models.catalogue import Catalogue
 from headscope.store.session import Store
 from headscope.worker.accuracy import Accuracies
-from headscope.worker.boards import Boards
-from headscope.worker.circuits.lookups import lookup_bytes
-from headscope.worker.lab.gates import Kept
+from headscope.worker.lab.gates import ReadingCache
 from headscope.worker.lab.plan import Plan, admit
 from headscope.worker.lab.prompt import Prompt, read
-from headscope.worker.resident import Resident
+from headscope.worker.latest import LatestRequests
+from headscope.worker.model_cache import ModelCache
 
 MOST_INSIDE = 32
-"""Requests in hand; the server's threads are 40, and accuracy and health need some."""
+"""Requests that wait or are computed; the server's threads are 40, and accuracy and health need some."""
 
 Asked = TypeVar("Asked", bound=LabIn)
 Looked = TypeVar("Looked", bound=CircuitIn)
@@ -33,19 +34,24 @@ Planner = Callable[[HeadModel, Prompt, Asked], Plan[Out]]
 
 
 @dataclass(frozen=True)
-class Desk:
-    """What answers need."""
+class RequestHandler:
+    """Admits requests and answers them; safe to use from many threads."""
 
     store: Store
     catalogue: Catalogue
-    resident: Resident
+    models: ModelCache
     accuracies: Accuracies
     secret: str
-    boards: Boards = field(default_factory=Boards)
-    kept: Kept = field(default_factory=Kept)
+    latest: LatestRequests = field(default_factory=LatestRequests)
+    readings: ReadingCache = field(default_factory=ReadingCache)
     _inside: threading.BoundedSemaphore = field(
         default_factory=lambda: threading.BoundedSemaphore(MOST_INSIDE)
     )
+
+    @property
+    def device_queue(self) -> DeviceQueue:
+        """Shared with jobs and with background evaluations."""
+        return self.accuracies.device_queue
 
     def answer(self, wanted: Asked, plan: Planner[Asked, Out]) -> Out:
         """Check the request, wait for the model and for the device (a job's micro-batch at most), compute.
@@ -54,25 +60,25 @@ class Desk:
         ``Invalid`` for what can't be computed, ``Refused`` for what doesn't fit (no-room, model-too-big) or
         is out of date (superseded).
         """
-        newest = self.boards.enter(type(wanted).__name__, wanted.board, wanted.turn)
+        newest = self.latest.enter(type(wanted).__name__, wanted.board, wanted.turn)
         with self._model(wanted.model, wanted.wait) as model:
             prompt = read(model, wanted)
             work = plan(model, prompt, wanted)
             admit(work, len(prompt), free_bytes(str(model.device)))
-            with self.accuracies.turn.interactive(newest):
+            with self.device_queue.interactive(newest):
                 return work.run()
 
     def look_up(self, wanted: Looked, work: Callable[[HeadModel, Looked], Out]) -> Out:
         """The same for a question about the weights, without a prompt."""
         with self._model(wanted.model, wanted.wait) as model:
-            needed, free = lookup_bytes(model.info), free_bytes(str(model.device))
+            needed, free = unembedding_bytes(model.info), free_bytes(str(model.device))
             if needed > free:
                 raise Refused(
                     f"This takes {needed / 1e9:.2g} GB of memory; {free / 1e9:.2g} GB are free.",
                     "Try again when a job is done.",
                     code="no-room",
                 )
-            with self.accuracies.turn.interactive():
+            with self.device_queue.interactive():
                 return work(model, wanted)
 
     @contextmanager
@@ -81,12 +87,12 @@ class Desk:
         if not self._inside.acquire(blocking=False):
             raise Unavailable(
                 f"{MOST_INSIDE} requests wait for this worker already.",
-                "Ask again in a few seconds.",
+                "Try again in a few seconds.",
                 code="worker-busy",
                 retry_after=2,
             )
         try:
-            with self.resident.model(name, dtype="float32", attention="sdpa", wait=wait) as model:
+            with self.models.model(name, dtype="float32", attention="sdpa", wait=wait) as model:
                 yield model
         finally:
             self._inside.release()

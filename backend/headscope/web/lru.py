@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 V = TypeVar("V")
 
 
-class Recent(Generic[V]):
+class LruCache(Generic[V]):
     """Drops what was unused longest once its entries' sizes pass ``limit`` bytes; thread-safe."""
 
     def __init__(self, limit: int, size: Callable[[V], int]) -> None:

@@ -1,0 +1,36 @@
+"""What travels over HTTP: pydantic models -> OpenAPI -> generated TypeScript, in one direction."""
+
+from headscope.web.schemas.analyses import AnalysisOut as AnalysisOut
+from headscope.web.schemas.analyses import ComparisonOut as ComparisonOut
+from headscope.web.schemas.figures import ComparisonFigureOut as ComparisonFigureOut
+from headscope.web.schemas.figures import ComparisonLayout as ComparisonLayout
+from headscope.web.schemas.figures import FigureLayout as FigureLayout
+from headscope.web.schemas.figures import FigureOut as FigureOut
+from headscope.web.schemas.figures import ResultOut as ResultOut
+from headscope.web.schemas.figures import TableColumn as TableColumn
+from headscope.web.schemas.figures import TableOut as TableOut
+from headscope.web.schemas.figures import ThemeOut as ThemeOut
+from headscope.web.schemas.models import ModelInfoOut as ModelInfoOut
+from headscope.web.schemas.models import ModelOut as ModelOut
+from headscope.web.schemas.models import TokenizeIn as TokenizeIn
+from headscope.web.schemas.models import TokenizeOut as TokenizeOut
+from headscope.web.schemas.problem import Problem as Problem
+from headscope.web.schemas.runs import AttemptOut as AttemptOut
+from headscope.web.schemas.runs import EstimateOut as EstimateOut
+from headscope.web.schemas.runs import HeadlineValueOut as HeadlineValueOut
+from headscope.web.schemas.runs import ProgressOut as ProgressOut
+from headscope.web.schemas.runs import RunIn as RunIn
+from headscope.web.schemas.runs import RunOut as RunOut
+from headscope.web.schemas.runs import RunsOut as RunsOut
+from headscope.web.schemas.runs import RunStatus as RunStatus
+from headscope.web.schemas.service import AccessOut as AccessOut
+from headscope.web.schemas.service import HealthOut as HealthOut
+from headscope.web.schemas.service import SignInIn as SignInIn
+from headscope.web.schemas.service import WorkerOut as WorkerOut
+from headscope.web.schemas.shares import RunId as RunId
+from headscope.web.schemas.shares import SharedOut as SharedOut
+from headscope.web.schemas.shares import ShareIn as ShareIn
+from headscope.web.schemas.shares import ShareOut as ShareOut
+from headscope.web.schemas.tasks import ExampleOut as ExampleOut
+from headscope.web.schemas.tasks import TaskExamplesOut as TaskExamplesOut
+from headscope.web.schemas.tasks import TaskOut as TaskOut
