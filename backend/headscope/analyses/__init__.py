@@ -29,8 +29,7 @@ from headscope.analyses.mediation_function_vectors.compute import FunctionVector
 from headscope.analyses.paths import PATHS
 from headscope.analyses.probe import figures as probe
 from headscope.analyses.probe.compute import Probe
-from headscope.analyses.relatives import figures as relatives
-from headscope.analyses.relatives.compute import Relatives
+from headscope.analyses.relatives import RELATIVES
 from headscope.analyses.residual import RESIDUAL
 from headscope.analyses.sequential_ablation import figures as sequential_ablation
 from headscope.analyses.sequential_ablation.compute import SequentialAblation
@@ -49,7 +48,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
         Sufficiency(), sufficiency, gates=lambda result, asked: [sufficient_heads(result)]
     ),
     "sequential-ablation": adapted(SequentialAblation(), sequential_ablation),
-    "relatives": adapted(Relatives(), relatives),
+    "relatives": RELATIVES,
     "probe": adapted(Probe(), probe),
     "agreement": adapted(Agreement(), agreement, whole="facilitation"),
     "mediation-function-vectors": adapted(FunctionVectors(), mediation_function_vectors),
