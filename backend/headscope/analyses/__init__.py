@@ -27,8 +27,7 @@ from headscope.analyses.mediation_abstract_rules.compute import AbstractRules
 from headscope.analyses.mediation_function_vectors import figures as mediation_function_vectors
 from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
 from headscope.analyses.paths import PATHS
-from headscope.analyses.probe import figures as probe
-from headscope.analyses.probe.compute import Probe
+from headscope.analyses.probe import PROBE
 from headscope.analyses.relatives import RELATIVES
 from headscope.analyses.residual import RESIDUAL
 from headscope.analyses.sequential_ablation import figures as sequential_ablation
@@ -49,7 +48,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     ),
     "sequential-ablation": adapted(SequentialAblation(), sequential_ablation),
     "relatives": RELATIVES,
-    "probe": adapted(Probe(), probe),
+    "probe": PROBE,
     "agreement": adapted(Agreement(), agreement, whole="facilitation"),
     "mediation-function-vectors": adapted(FunctionVectors(), mediation_function_vectors),
     "mediation-abstract-rules": adapted(AbstractRules(), mediation_abstract_rules),
