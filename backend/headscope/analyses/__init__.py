@@ -17,8 +17,7 @@ from headscope.analyses.composition import COMPOSITION
 from headscope.analyses.eigen import EIGEN
 from headscope.analyses.evaluation import figures as evaluation
 from headscope.analyses.evaluation.compute import Evaluation
-from headscope.analyses.induction import figures as induction
-from headscope.analyses.induction.compute import Induction
+from headscope.analyses.induction import INDUCTION
 from headscope.analyses.legacy import adapted
 from headscope.analyses.meaning import figures as meaning
 from headscope.analyses.meaning.compute import Meaning
@@ -41,7 +40,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "chg": CHG,
     "cchg": adapted(ContrastiveGating(), cchg, gates=lambda result, asked: contrastive(result, asked.seed)),
     "evaluation": adapted(Evaluation(), evaluation),
-    "induction": adapted(Induction(), induction, whole="heads"),
+    "induction": INDUCTION,
     "battery": adapted(Battery(), battery, whole="heads"),
     "sufficiency": adapted(
         Sufficiency(), sufficiency, gates=lambda result, asked: [sufficient_heads(result)]
