@@ -7,8 +7,7 @@ from typing import Any
 from headscope.analyses.agreement import figures as agreement
 from headscope.analyses.agreement.compute import Agreement
 from headscope.analyses.base import Analysis
-from headscope.analyses.battery import figures as battery
-from headscope.analyses.battery.compute import Battery
+from headscope.analyses.battery import BATTERY
 from headscope.analyses.cchg import figures as cchg
 from headscope.analyses.cchg.compute import ContrastiveGating
 from headscope.analyses.cchg.presets import presets as contrastive
@@ -41,7 +40,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "cchg": adapted(ContrastiveGating(), cchg, gates=lambda result, asked: contrastive(result, asked.seed)),
     "evaluation": adapted(Evaluation(), evaluation),
     "induction": INDUCTION,
-    "battery": adapted(Battery(), battery, whole="heads"),
+    "battery": BATTERY,
     "sufficiency": adapted(
         Sufficiency(), sufficiency, gates=lambda result, asked: [sufficient_heads(result)]
     ),
