@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
@@ -15,19 +16,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.analyses import figures
-from headscope.analyses.base import Arrays, Context, Progress, Result
-from headscope.analyses.battery.compute import Battery
-from headscope.analyses.battery.plan import plan
+from headscope.analyses.base import Context, Kept, Progress, Spec
+from headscope.analyses.battery import BATTERY
+from headscope.analyses.battery.cuts import prompt_blocks
+from headscope.analyses.battery.result import QUANTITIES, BatteryResult, headline
 from headscope.analyses.battery.schema import BatteryParams
 from headscope.analyses.battery.tally import Tally
 from headscope.analyses.export import export
+from headscope.analyses.references import GatesRef, PromptsRef, check_needed
 from headscope.core.gating.gate_vector import gate_vector
 from headscope.errors import Cancelled, Invalid
 from headscope.tasks.prompts import PromptSet, prompt_set
 from micro.model import MicroModel, random_model
 from micro.words import word_tokenizer
 
-BATTERY = Battery()
 TEXTS = ("w1 w2 w3 w1 w2", "w4 w5 w6", "w7 w7 w7 w8 w7 w8", "w9", "w3 w4 w3 w4 w3 w4 w5")
 PARAMS = BatteryParams(prompts="some")
 
@@ -46,16 +48,16 @@ def run(
     model: MicroModel,
     params: BatteryParams,
     given: Mapping[str, Any],
-    done: dict[str, Arrays] | None = None,
+    done: dict[str, Kept] | None = None,
     **more: Any,
-) -> Result:
-    """As the engine does it: pieces that are there already are not computed again."""
-    kept = {} if done is None else done
-    for piece in BATTERY.plan(params, model.info, given):
+) -> BatteryResult:
+    """As the engine does it, kept pieces not computed again; after a trip through JSON, as it is stored."""
+    spec, kept = Spec(params, model.info, None, given), {} if done is None else done
+    for piece in BATTERY.plan(spec):
         if piece.key not in kept:
-            context = Context(model, None, {key: kept[key] for key in piece.needs}, inputs=given, **more)
-            kept[piece.key] = BATTERY.compute(piece, params, context)
-    return BATTERY.assemble(params, model.info, None, kept)
+            kept[piece.key] = piece.compute(Context(model, {key: kept[key] for key in piece.needs}, **more))
+    found = BATTERY.assemble(spec, kept)
+    return BatteryResult.from_json(json.loads(json.dumps(found.to_json())))
 
 
 def alone(model: MicroModel, text: str) -> tuple[np.ndarray, np.ndarray, list[int]]:
@@ -96,25 +98,38 @@ def test_means_spreads_counts_and_strongest_prompts_are_an_independent_float64s(
     values = values.transpose(0, 3, 1, 2)  # prompt, score, layer, head
     known = np.isfinite(values)
     assert (known.sum(axis=0) < len(TEXTS)).any()
-    np.testing.assert_array_equal(result.arrays["count"], known.sum(axis=0))
-    np.testing.assert_allclose(result.arrays["mean"], np.nanmean(values, axis=0), atol=1e-5)
-    np.testing.assert_allclose(result.arrays["sd"], np.nanstd(values, axis=0, ddof=1), atol=1e-5)
+    np.testing.assert_array_equal(result.count, known.sum(axis=0))
+    np.testing.assert_allclose(result.mean, np.nanmean(values, axis=0), atol=1e-5)
+    np.testing.assert_allclose(result.sd, np.nanstd(values, axis=0, ddof=1), atol=1e-5)
     for place in np.ndindex(values.shape[1:]):
         column = np.where(known[(slice(None), *place)], values[(slice(None), *place)], -np.inf)
-        for rank, row in enumerate(result.arrays["top"][place]):
+        for rank, row in enumerate(result.top[place]):
             if row < 0:
                 assert known[(slice(None), *place)].sum() <= rank
-                assert np.isnan(result.arrays["top_value"][place][rank])
+                assert np.isnan(result.top_value[place][rank])
             else:
                 assert column[row] == pytest.approx(np.sort(column)[::-1][rank], abs=1e-5)
     for row, (_, loss, ids) in enumerate(seen):
-        assert result.arrays["n_tokens"][row] == len(ids)
-        np.testing.assert_allclose(result.arrays["loss"][row], np.nanmean(loss), rtol=1e-5)
-    assert result.arrays["n_repeats"].tolist() == [2, 0, 4, 0, 4]
+        assert result.n_tokens[row] == len(ids)
+        np.testing.assert_allclose(result.loss[row], np.nanmean(loss), rtol=1e-5)
+    assert result.n_repeats.tolist() == [2, 0, 4, 0, 4]
     (_, loss, _) = seen[0]
-    assert result.arrays["loss_repeat"][0] == pytest.approx(loss[5], rel=1e-5)
-    assert result.arrays["loss_first"][0] == pytest.approx(loss[1:4].mean(), rel=1e-5)
-    assert np.isnan(result.arrays["loss_repeat"][1])
+    assert result.loss_repeat[0] == pytest.approx(loss[5], rel=1e-5)
+    assert result.loss_first[0] == pytest.approx(loss[1:4].mean(), rel=1e-5)
+    assert np.isnan(result.loss_repeat[1])
+
+
+def test_the_headline_counts_prompts_and_names_the_strongest_induction_head() -> None:
+    result = run(tiny(), PARAMS, inputs())
+    numbers = headline(result)
+    assert list(numbers) == list(QUANTITIES)
+    assert numbers["prompts"] == 5
+    layer, head = map(int, numbers["induction_head"].split("."))
+    assert numbers["induction_score"] == result.mean[0].max() == result.mean[0, layer, head]
+    assert numbers["loss"] == pytest.approx(result.loss.mean())
+    without = headline(run(tiny(), PARAMS, inputs("w1 w2", "w3")))
+    assert "induction_head" not in without
+    assert without["loss_repeat"] is None
 
 
 def test_prompts_together_are_as_alone() -> None:
@@ -128,7 +143,7 @@ def test_prompts_together_are_as_alone() -> None:
 def test_a_cancelled_run_goes_on_where_it_was_and_ends_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run(tiny(), PARAMS, inputs())
     monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 1.0)
-    model, done, asked = tiny(), dict[str, Arrays](), 0
+    model, done, asked = tiny(), dict[str, Kept](), 0
 
     def checkpoint() -> None:
         nonlocal asked
@@ -150,14 +165,16 @@ def test_a_cancelled_run_goes_on_where_it_was_and_ends_the_same(monkeypatch: pyt
 def test_pieces_are_of_bounded_work_and_cover_every_prompt_once(monkeypatch: pytest.MonkeyPatch) -> None:
     info = tiny().info
     texts = [f"w{number % 9} " * (1 + number % 12) for number in range(1200)]
-    works = plan(texts, info)[1:]
-    assert [index for work in works for index in work.prompts] == list(range(1200))
-    assert max(len(work.prompts) for work in works) == 500
-    one = works[0].piece.weight
-    monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", one / 10)
-    cut = plan(texts, info)[1:]
+    spec = Spec(PARAMS, info, None, {"prompts": PromptSet("many", "", tuple(texts))})
+    whole = prompt_blocks(texts, info)
+    assert [index for block in whole for index in block] == list(range(1200))
+    assert max(map(len, whole)) == 500
+    _, first, *_ = BATTERY.plan(spec)
+    assert (first.key, first.label) == ("prompts/0-499", "prompts 1–500 of 1200")
+    monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", first.weight / 10)
+    _, *cut = BATTERY.plan(spec)
     assert len(cut) > 20
-    assert all(work.piece.weight <= one / 10 for work in cut)
+    assert all(piece.weight <= first.weight / 10 for piece in cut)
 
 
 def test_long_prompts_are_refused_with_their_numbers_or_skipped_and_listed() -> None:
@@ -167,20 +184,20 @@ def test_long_prompts_are_refused_with_their_numbers_or_skipped_and_listed() -> 
         r"2 prompts longer than the 16 tokens of micro's context: number 2 \(21 tokens\), 4 \(31 tokens\)"
     )
     with pytest.raises(Invalid, match=message) as refused:
-        BATTERY.estimate(PARAMS, model.info, None, tokenizer=model.tokenizer, inputs=given)
+        BATTERY.estimate(Spec(PARAMS, model.info, None, given), tokenizer=model.tokenizer)
     assert refused.value.code == "too-long"
     with pytest.raises(Invalid, match=message):
         run(model, PARAMS, given)
     assert model.seen == []
     params = BatteryParams(prompts="some", too_long="skip")
-    BATTERY.estimate(params, model.info, None, tokenizer=model.tokenizer, inputs=given)
+    BATTERY.estimate(Spec(params, model.info, None, given), tokenizer=model.tokenizer)
     result = run(model, params, given)
-    assert result.arrays["skipped"].tolist() == [0, 1, 0, 1]
-    assert "2 of 4 prompts" in " ".join(result.values["notes"])
-    assert "skipped: 2, 4" in " ".join(result.values["notes"])
-    assert np.isnan(result.arrays["loss"][[1, 3]]).all()
-    assert result.arrays["count"][3].max() == 2
-    assert BATTERY.headline(result)["prompts"] == 2
+    assert result.skipped.tolist() == [0, 1, 0, 1]
+    assert "2 of 4 prompts" in " ".join(result.notes)
+    assert "skipped: 2, 4" in " ".join(result.notes)
+    assert np.isnan(result.loss[[1, 3]]).all()
+    assert result.count[3].max() == 2
+    assert headline(result)["prompts"] == 2
 
 
 def test_a_batch_of_only_long_prompts_can_not_be_skipped() -> None:
@@ -189,21 +206,20 @@ def test_a_batch_of_only_long_prompts_can_not_be_skipped() -> None:
 
 
 def test_without_prompts_it_says_where_to_get_them() -> None:
-    for ask in (
-        lambda: BATTERY.plan(BatteryParams(), tiny().info, {}),
-        lambda: BATTERY.estimate(BatteryParams(), tiny().info, None, inputs={}),
-    ):
-        with pytest.raises(Invalid, match="needs prompts") as refused:
-            ask()
-        assert "headscope prompts" in refused.value.remedy
+    assert BATTERY.references == {"prompts": PromptsRef(needed=True), "gates": GatesRef()}
+    assert BATTERY.params.model_json_schema()["properties"]["prompts"]["needed"]
+    with pytest.raises(Invalid, match="needs prompts") as refused:
+        check_needed(BATTERY.title, BATTERY.references, {})
+    assert refused.value.code == "prompts-missing"
+    assert "headscope prompts" in refused.value.remedy
 
 
 def test_a_prompt_without_tokens_is_named() -> None:
     model = tiny()
     model.tokenizer = word_tokenizer(bos=None)
     result = run(model, PARAMS, inputs("w1", "w2 w2"))
-    assert np.isnan(result.arrays["loss"][0])
-    assert result.arrays["n_tokens"].tolist() == [1, 2]
+    assert np.isnan(result.loss[0])
+    assert result.n_tokens.tolist() == [1, 2]
 
 
 def test_gates_are_measured_through() -> None:
@@ -214,9 +230,9 @@ def test_gates_are_measured_through() -> None:
     given = {**inputs(), "gates": vector}
     gated = run(model, BatteryParams(prompts="some", gates=vector.id), given)
     plain = run(tiny(), PARAMS, inputs())
-    np.testing.assert_allclose(gated.arrays["mean"][:, 0], plain.arrays["mean"][:, 0], atol=1e-6)
-    assert not np.allclose(gated.arrays["mean"][:, 1], plain.arrays["mean"][:, 1], atol=1e-3)
-    assert vector.id in " ".join(gated.values["notes"])
+    np.testing.assert_allclose(gated.mean[:, 0], plain.mean[:, 0], atol=1e-6)
+    assert not np.allclose(gated.mean[:, 1], plain.mean[:, 1], atol=1e-3)
+    assert vector.id in " ".join(gated.notes)
 
 
 def test_progress_counts_prompts() -> None:
@@ -233,7 +249,7 @@ def test_csv_of_heads_and_of_prompts() -> None:
     best = [float(row["induction_mean"]) for row in heads]
     assert best == sorted(best, reverse=True)
     layer, head = int(heads[0]["layer"]), int(heads[0]["head"])
-    assert int(heads[0]["induction_top1"]) == result.arrays["top"][0, layer, head, 0] + 1
+    assert int(heads[0]["induction_top1"]) == result.top[0, layer, head, 0] + 1
     prompts = list(csv.DictReader(io.StringIO(export(result, "csv", figure="prompts").content.decode())))
     assert [row["prompt"] for row in prompts] == ["1", "2", "3", "4", "5"]
     assert prompts[1]["loss_repeat"] == ""
@@ -269,7 +285,7 @@ def test_blocks_joined_equal_all_at_once(seed: int, n: int, cuts: list[int]) -> 
 
 def test_an_estimate_grows_with_the_prompts() -> None:
     info = tiny().info
-    few = BATTERY.estimate(PARAMS, info, None, inputs=inputs())
-    many = BATTERY.estimate(PARAMS, info, None, inputs={"prompts": PromptSet("x", "", TEXTS * 1000)})
+    few = BATTERY.estimate(Spec(PARAMS, info, None, inputs()))
+    many = BATTERY.estimate(Spec(PARAMS, info, None, {"prompts": PromptSet("x", "", TEXTS * 1000)}))
     assert many.seconds > few.seconds
     assert "5,000 prompts" in many.basis

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from figures.pattern_samples import induction
 from figures.results import compared, on, result, without_fit
-from figures.samples import induction
 from headscope.analyses import comparisons
 from headscope.analyses.base import Result
 from headscope.analyses.comparisons import Compared

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 import pytest
 
 from headscope.analyses import figures
-from headscope.analyses.base import Arrays, Context, Progress, Result
+from headscope.analyses.base import Context, Kept, Progress, Spec
 from headscope.analyses.export import export
-from headscope.analyses.induction.compute import NAMES, Induction, strongest
-from headscope.analyses.induction.plan import plan
+from headscope.analyses.induction import INDUCTION
+from headscope.analyses.induction.result import NAMES, QUANTITIES, InductionResult, headline, strongest
 from headscope.analyses.induction.schema import InductionParams, learning_pair
+from headscope.analyses.references import GatesRef, Input
 from headscope.core.gating.gate_vector import gate_vector
 from headscope.core.patterns.random_repeats import repeated_tokens
 from headscope.errors import Cancelled, Invalid
@@ -22,7 +24,6 @@ from micro.model import MicroModel, random_model
 from micro.planted import planted_model
 from micro.words import word_tokenizer
 
-INDUCTION = Induction()
 PARAMS = InductionParams(seeds=3, length=6, ablate=2)
 
 
@@ -32,12 +33,16 @@ def planted() -> MicroModel:
     return model
 
 
-def run(model: MicroModel, params: InductionParams, **more: Any) -> tuple[Result, dict[str, Arrays]]:
-    done: dict[str, Arrays] = {}
-    for piece in INDUCTION.plan(params, model.info):
-        context = Context(model, None, {key: done[key] for key in piece.needs}, **more)
-        done[piece.key] = INDUCTION.compute(piece, params, context)
-    return INDUCTION.assemble(params, model.info, None, done), done
+def run(
+    model: MicroModel, params: InductionParams, inputs: Mapping[str, Input] | None = None, **more: Any
+) -> tuple[InductionResult, dict[str, Kept]]:
+    """The result after a trip through JSON, as it is stored, and what each piece answered."""
+    spec, done = Spec(params, model.info, None, inputs or {}), dict[str, Kept]()
+    for piece in INDUCTION.plan(spec):
+        context = Context(model, {key: done[key] for key in piece.needs}, **more)
+        done[piece.key] = piece.compute(context)
+    found = INDUCTION.assemble(spec, done)
+    return InductionResult.from_json(json.loads(json.dumps(found.to_json()))), done
 
 
 def patterns(model: MicroModel, ids: np.ndarray, gates: np.ndarray, held: Any = None) -> tuple[Any, Any]:
@@ -95,14 +100,14 @@ def test_scores_losses_and_rises_are_those_of_an_independent_float64(copies: int
     for draw, seed in enumerate((5, 6)):
         (ids,) = repeated_tokens(model.tokenizer, 5, 1, seed, copies)
         found, loss = patterns(model, ids, open_gates)
-        np.testing.assert_allclose(result.arrays["loss"][draw], loss, rtol=1e-5)
+        np.testing.assert_allclose(result.loss[draw], loss, rtol=1e-5)
         for layer, head in np.ndindex(2, 3):
             for name, value in expected(found[layer][head], 5, copies).items():
-                assert result.arrays[name][draw, layer, head] == pytest.approx(value, abs=1e-5), name
+                assert result.score(name)[draw, layer, head] == pytest.approx(value, abs=1e-5), name
         second = slice(int(bos) + 6, int(bos) + 10)
-        assert result.arrays["loss_second"][draw] == pytest.approx(loss[second].mean(), rel=1e-5)
-        assert result.arrays["loss_first"][draw] == pytest.approx(np.nanmean(loss[int(bos) : int(bos) + 5]))
-        for rank, (layer, head) in enumerate(result.arrays["ablated_heads"]):
+        assert result.loss_second[draw] == pytest.approx(loss[second].mean(), rel=1e-5)
+        assert result.loss_first[draw] == pytest.approx(np.nanmean(loss[int(bos) : int(bos) + 5]))
+        for rank, (layer, head) in enumerate(result.ablated_heads):
             closed = open_gates.copy()
             closed[layer, head] = 0
             for name, held in (("rise_free", None), ("rise_frozen", found)):
@@ -112,16 +117,15 @@ def test_scores_losses_and_rises_are_those_of_an_independent_float64(copies: int
 
 def test_the_planted_pair_is_found_and_the_repeat_needs_it() -> None:
     result, _ = run(planted(), PARAMS)
-    numbers = INDUCTION.headline(result)
+    numbers = headline(result)
     assert (numbers["induction_head"], numbers["previous_token_head"]) == ("1.0", "0.0")
+    assert list(numbers) == list(QUANTITIES)
     assert numbers["induction_score"] > 0.9
     assert numbers["loss_second_copy"] < numbers["loss_first_copy"] - 2
-    assert result.arrays["ablated_heads"][0].tolist() == [1, 0]
-    assert (result.arrays["rise_free"][:, 0] > 1).all()
-    np.testing.assert_allclose(
-        result.arrays["rise_free"][:, 0], result.arrays["rise_frozen"][:, 0], rtol=1e-5
-    )
-    assert result.arrays["induction"].shape == (3, 2, 4)
+    assert result.ablated_heads[0].tolist() == [1, 0]
+    assert (result.rise_free[:, 0] > 1).all()
+    np.testing.assert_allclose(result.rise_free[:, 0], result.rise_frozen[:, 0], rtol=1e-5)
+    assert result.induction.shape == (3, 2, 4)
     assert result.seeds == (0, 1, 2)
 
 
@@ -130,9 +134,9 @@ def test_without_its_previous_token_head_the_pair_is_blind_but_its_frozen_patter
     model = planted()
     params = PARAMS.model_copy(update={"ablate": 8})
     result, _ = run(model, params)
-    place = result.arrays["ablated_heads"].tolist().index([0, 0])
-    assert (result.arrays["rise_free"][:, place] > 1).all()
-    np.testing.assert_allclose(result.arrays["rise_frozen"][:, place], 0, atol=1e-5)
+    place = result.ablated_heads.tolist().index([0, 0])
+    assert (result.rise_free[:, place] > 1).all()
+    np.testing.assert_allclose(result.rise_frozen[:, place], 0, atol=1e-5)
 
 
 def test_gates_are_measured_through() -> None:
@@ -142,12 +146,17 @@ def test_gates_are_measured_through() -> None:
     vector = gate_vector("no previous token", model.info, gates)
     params = PARAMS.model_copy(update={"gates": vector.id})
     result, _ = run(model, params, inputs={"gates": vector})
-    assert result.arrays["induction"].mean(axis=0)[1, 0] < 0.3
-    assert vector.id in " ".join(result.values["notes"])
-    place = result.arrays["ablated_heads"].tolist()
+    assert result.induction.mean(axis=0)[1, 0] < 0.3
+    assert vector.id in " ".join(result.notes)
+    place = result.ablated_heads.tolist()
     assert len(place) == 2
     plain, _ = run(model, PARAMS)
-    np.testing.assert_array_less(plain.arrays["loss_second"] + 1, result.arrays["loss_second"])
+    np.testing.assert_array_less(plain.loss_second + 1, result.loss_second)
+
+
+def test_gates_are_a_reference_that_may_be_left_out() -> None:
+    assert INDUCTION.references == {"gates": GatesRef()}
+    assert INDUCTION.params.model_json_schema()["properties"]["gates"].get("needed") is None
 
 
 def test_pieces_cut_smaller_give_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,9 +178,9 @@ def test_a_draw_does_not_depend_on_how_many_there_are() -> None:
 
 def test_no_heads_need_be_gated_off() -> None:
     params = PARAMS.model_copy(update={"ablate": 0})
-    assert [work.piece.key for work in plan(params, planted().info)] == ["draws/0-2"]
+    assert [piece.key for piece in INDUCTION.plan(Spec(params, planted().info))] == ["draws/0-2"]
     result, _ = run(planted(), params)
-    assert result.arrays["rise_free"].shape == (3, 0)
+    assert result.rise_free.shape == (3, 0)
     assert "No head" in figures.build(result, "ablation")["layout"]["meta"]["reading"]
     assert figures.table(result, "ablation")["rows"] == []
 
@@ -179,13 +188,13 @@ def test_no_heads_need_be_gated_off() -> None:
 def test_a_sequence_longer_than_the_context_is_refused_with_both_numbers() -> None:
     info = planted().info
     long = InductionParams(length=50)
-    for ask in (lambda: INDUCTION.plan(long, info), lambda: INDUCTION.estimate(long, info, None)):
+    for ask in (INDUCTION.plan, INDUCTION.estimate):
         with pytest.raises(Invalid, match="101 tokens; the context of micro holds 16") as refused:
-            ask()
+            ask(Spec(long, info))
         assert (refused.value.code, refused.value.remedy[:18]) == ("too-long", "Use at most 7 toke")
     with pytest.raises(Invalid, match="different tokens"):
         INDUCTION.estimate(
-            InductionParams(length=40), replace(info, n_ctx=512), None, tokenizer=word_tokenizer()
+            Spec(InductionParams(length=40), replace(info, n_ctx=512)), tokenizer=word_tokenizer()
         )
 
 
@@ -194,10 +203,8 @@ def test_the_pair_of_in_context_learning_is_the_papers_where_the_context_allows(
     assert learning_pair(101) == (10, 100)
     assert learning_pair(9) == (1, 8)
     result, _ = run(planted(), PARAMS)
-    assert result.values["learning_pair"] == [1, 12]
-    np.testing.assert_allclose(
-        result.arrays["learning"], result.arrays["loss"][:, 12] - result.arrays["loss"][:, 1], rtol=1e-6
-    )
+    assert result.learning_pair == [1, 12]
+    np.testing.assert_allclose(result.learning, result.loss[:, 12] - result.loss[:, 1], rtol=1e-6)
 
 
 def test_it_stops_between_passes_when_it_is_cancelled() -> None:
@@ -225,11 +232,11 @@ def test_progress_reaches_the_end() -> None:
 def test_an_estimate_grows_with_the_work() -> None:
     info = replace(planted().info, n_ctx=4096, n_params=10**8, n_params_non_embedding=10**8)
     small, large = InductionParams(), InductionParams(seeds=32, length=500)
-    few, many = (INDUCTION.estimate(params, info, None) for params in (small, large))
+    few, many = (INDUCTION.estimate(Spec(params, info)) for params in (small, large))
     assert many.seconds > 20 * few.seconds
     assert many.peak_bytes > few.peak_bytes > 4 * info.n_params
     assert "GFLOP/s" in few.basis
-    assert INDUCTION.estimate(large, info, None, throughput=1e13).seconds < many.seconds
+    assert INDUCTION.estimate(Spec(large, info), throughput=1e13).seconds < many.seconds
 
 
 def test_the_csv_has_all_scores_of_every_head_and_the_strongest_first() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from figures import circuit_samples
+from figures import circuit_samples, pattern_samples
 from figures.results import model
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Input, Result, Spec
@@ -66,7 +66,9 @@ def induction(**scores: Any) -> Result:
         "duplicate": at(0.4, otherwise=0.02),
         "sink": at(0.7, (1, 1)),
     } | scores
-    return run("induction", {"length": 6, "copies": 2}, {name: draws(grid) for name, grid in arrays.items()})
+    planted = {name: draws(grid).astype(np.float32) for name, grid in arrays.items()}
+    whole = pattern_samples.induction(seeds=2)
+    return changed(whole, arrays={**whole.arrays, **planted})
 
 
 def eigen(positivity: Any = None) -> Result:

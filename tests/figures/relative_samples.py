@@ -13,7 +13,7 @@ from headscope.analyses.agreement.methods import Seen
 from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.agreement.statistics import correlations, statistics
 from headscope.analyses.base import Result
-from headscope.analyses.relatives.schema import MEASURES
+from headscope.analyses.relatives.result import MEASURES
 from services.results import made
 
 TASK = {"name": "pairs", "title": "Pairs", "content_hash": "pairs"}

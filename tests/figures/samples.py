@@ -7,88 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from figures import circuit_samples, gates_samples, meaning_samples, mediation_samples, relative_samples
+from figures import (
+    circuit_samples,
+    gates_samples,
+    meaning_samples,
+    mediation_samples,
+    pattern_samples,
+    relative_samples,
+)
 from figures.results import model, result
 from headscope.analyses.base import Result
-from headscope.analyses.battery.tally import Tally
 from headscope.analyses.sequential_ablation.summary import values
-from headscope.core.patterns.scores import SCORES
 from services.results import made
-
-
-def induction(seeds: int = 3, length: int = 6) -> Result:
-    """Two layers of four heads; 1.0 does induction, the repeat is cheap, two heads were gated off."""
-    draw = np.random.default_rng(1)
-    shape = (seeds, 2, 4)
-    arrays: dict[str, Any] = {score.name: draw.uniform(0, 0.4, shape) for score in SCORES}
-    arrays["induction"][:, 1, 0] = draw.uniform(0.8, 0.9, seeds)
-    arrays["entropy"] = draw.uniform(0, 2, shape)
-    loss = np.where(np.arange(2 * length + 1) > length + 1, 0.3, 4.0) + draw.normal(
-        0, 0.1, (seeds, 2 * length + 1)
-    )
-    loss[:, 0] = np.nan
-    arrays |= {
-        "loss": loss,
-        "loss_first": np.nanmean(loss[:, : length + 1], axis=1),
-        "loss_second": loss[:, length + 2 :].mean(axis=1),
-        "learning": loss[:, -1] - loss[:, 1],
-        "rise_free": draw.uniform(0, 3, (seeds, 2)),
-        "rise_frozen": draw.uniform(-0.1, 1, (seeds, 2)),
-    }
-    typed = {name: array.astype(np.float32) for name, array in arrays.items()}
-    return made(
-        analysis="induction",
-        schema_version=1,
-        params={"seeds": seeds, "length": length, "copies": 2, "ablate": 2, "gates": None},
-        model=model(2, 4, 2),
-        task=None,
-        seeds=tuple(range(seeds)),
-        arrays={**typed, "ablated_heads": np.array([[1, 0], [0, 3]], np.uint16)},
-        values={
-            "positions": 2 * length + 1,
-            "bos": True,
-            "copies_start": [1, length + 1],
-            "learning_pair": [1, 2 * length],
-            "notes": [],
-        },
-    )
-
-
-def battery(prompts: int = 6) -> Result:
-    """Six prompts, in one of which nothing repeats and one of which was too long."""
-    draw = np.random.default_rng(2)
-    values = draw.uniform(0, 0.9, (prompts, len(SCORES), 2, 4))
-    values[0, :3] = values[prompts - 1] = np.nan
-    tally = Tally.of(values, 0)
-    losses = {name: draw.uniform(1, 4, prompts) for name in ("loss", "loss_first", "loss_repeat")}
-    losses["loss_repeat"][0] = np.nan
-    for loss in losses.values():
-        loss[-1] = np.nan
-    return made(
-        analysis="battery",
-        schema_version=1,
-        params={"prompts": "0" * 20, "too_long": "skip", "gates": None},
-        model=model(2, 4, 2),
-        task=None,
-        seeds=(0,),
-        arrays={
-            "mean": tally.means().astype(np.float32),
-            "sd": tally.spread().astype(np.float32),
-            "count": tally.count.astype(np.uint32),
-            "top": tally.top,
-            "top_value": tally.top_value.astype(np.float32),
-            "n_tokens": np.array([5, 9, 12, 7, 20, 900], np.uint32),
-            "n_repeats": np.array([0, 3, 4, 2, 9, 0], np.uint32),
-            "skipped": np.array([0, 0, 0, 0, 0, 1], np.uint8),
-            **{name: loss.astype(np.float32) for name, loss in losses.items()},
-        },
-        values={
-            "scores": [score.name for score in SCORES],
-            "n_prompts": prompts,
-            "n_skipped": 1,
-            "notes": [],
-        },
-    )
 
 
 def sufficiency() -> Result:
@@ -176,8 +106,8 @@ SAMPLES: Mapping[str, Callable[[], Result]] = {
     "chg": result,
     "cchg": gates_samples.cchg,
     "evaluation": gates_samples.evaluation,
-    "induction": induction,
-    "battery": battery,
+    "induction": pattern_samples.induction,
+    "battery": pattern_samples.battery,
     "sufficiency": sufficiency,
     "sequential-ablation": sequential_ablation,
     "relatives": relative_samples.relatives,

@@ -14,7 +14,7 @@ import pytest
 
 from figures.results import result
 from headscope.analyses import ANALYSES
-from headscope.analyses.induction.compute import strongest
+from headscope.analyses.induction.result import strongest
 from headscope.analyses.request import Request, resolve
 from headscope.errors import Invalid, Refused
 from headscope.gallery import build, import_gallery, shipped

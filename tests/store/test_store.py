@@ -128,6 +128,9 @@ def test_words_that_a_piece_kept_as_bytes_are_read_as_what_they_said(store: Stor
             assert {name: found[name] for name in words} == words
             np.testing.assert_array_equal(found["source"], [0, 2])
 
+        probe = {"names": np.frombuffer(b"is\nare", np.uint8)}
+        assert artifacts.get_piece(session, artifacts.put_piece(session, probe)) == {"names": ["is", "are"]}
+
 
 def test_a_share_opens_until_it_is_revoked_or_expires(store: Store, request_for: Make) -> None:
     with store.session() as session:

@@ -9,8 +9,8 @@ import pytest
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
+from figures.pattern_samples import induction
 from figures.results import on, result
-from figures.samples import induction
 from headscope.analyses.comparisons import COMPARISONS
 from headscope.settings import Settings
 from headscope.store import migrate

@@ -7,8 +7,7 @@ from typing import Any
 from headscope.analyses.agreement import figures as agreement
 from headscope.analyses.agreement.compute import Agreement
 from headscope.analyses.base import Analysis
-from headscope.analyses.battery import figures as battery
-from headscope.analyses.battery.compute import Battery
+from headscope.analyses.battery import BATTERY
 from headscope.analyses.cchg import figures as cchg
 from headscope.analyses.cchg.compute import ContrastiveGating
 from headscope.analyses.cchg.presets import presets as contrastive
@@ -17,8 +16,7 @@ from headscope.analyses.composition import COMPOSITION
 from headscope.analyses.eigen import EIGEN
 from headscope.analyses.evaluation import figures as evaluation
 from headscope.analyses.evaluation.compute import Evaluation
-from headscope.analyses.induction import figures as induction
-from headscope.analyses.induction.compute import Induction
+from headscope.analyses.induction import INDUCTION
 from headscope.analyses.legacy import adapted
 from headscope.analyses.meaning import figures as meaning
 from headscope.analyses.meaning.compute import Meaning
@@ -27,10 +25,8 @@ from headscope.analyses.mediation_abstract_rules.compute import AbstractRules
 from headscope.analyses.mediation_function_vectors import figures as mediation_function_vectors
 from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
 from headscope.analyses.paths import PATHS
-from headscope.analyses.probe import figures as probe
-from headscope.analyses.probe.compute import Probe
-from headscope.analyses.relatives import figures as relatives
-from headscope.analyses.relatives.compute import Relatives
+from headscope.analyses.probe import PROBE
+from headscope.analyses.relatives import RELATIVES
 from headscope.analyses.residual import RESIDUAL
 from headscope.analyses.sequential_ablation import figures as sequential_ablation
 from headscope.analyses.sequential_ablation.compute import SequentialAblation
@@ -43,14 +39,14 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "chg": CHG,
     "cchg": adapted(ContrastiveGating(), cchg, gates=lambda result, asked: contrastive(result, asked.seed)),
     "evaluation": adapted(Evaluation(), evaluation),
-    "induction": adapted(Induction(), induction, whole="heads"),
-    "battery": adapted(Battery(), battery, whole="heads"),
+    "induction": INDUCTION,
+    "battery": BATTERY,
     "sufficiency": adapted(
         Sufficiency(), sufficiency, gates=lambda result, asked: [sufficient_heads(result)]
     ),
     "sequential-ablation": adapted(SequentialAblation(), sequential_ablation),
-    "relatives": adapted(Relatives(), relatives),
-    "probe": adapted(Probe(), probe),
+    "relatives": RELATIVES,
+    "probe": PROBE,
     "agreement": adapted(Agreement(), agreement, whole="facilitation"),
     "mediation-function-vectors": adapted(FunctionVectors(), mediation_function_vectors),
     "mediation-abstract-rules": adapted(AbstractRules(), mediation_abstract_rules),

@@ -22,3 +22,8 @@ def blocks(whole: range, size: int) -> Iterator[range]:
     """A range in consecutive ranges of ``size``, the last one possibly shorter."""
     for start in range(whole.start, whole.stop, size):
         yield range(start, min(start + size, whole.stop))
+
+
+def span(block: range) -> str:
+    """A range as keys of pieces name it: its first and last."""
+    return f"{block.start}-{block.stop - 1}"

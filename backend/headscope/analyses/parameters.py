@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from headscope.analyses.references import GatesRef
+
 FirstSeed = Annotated[
     int, Field(ge=0, le=2**31 - 1, title="First seed", description="Seeds count up from here.")
 ]
@@ -61,6 +63,7 @@ Clip = Annotated[
 ]
 Gates = Annotated[
     str | None,
+    GatesRef(),
     Field(
         max_length=64,
         title="Gates",

@@ -104,4 +104,5 @@ def _of_bytes(name: str, array: np.ndarray[Any, Any]) -> Any:
     if array.dtype != np.uint8 or array.ndim != 1 or name not in _LINES | _JSON:
         return array
     text = array.tobytes().decode()
-    return json.loads(text) if name in _JSON else text.splitlines()
+    # A probe's ``names`` were lines, those of skip trigrams JSON.
+    return json.loads(text) if name in _JSON and text.startswith(("[", "{")) else text.splitlines()

@@ -11,11 +11,6 @@ from scipy.optimize import minimize
 from scipy.stats import binom
 
 from core.attribution.test_relatives import EXAMPLES
-from headscope.analyses import figures
-from headscope.analyses.base import Arrays, Context
-from headscope.analyses.probe.compute import Probe
-from headscope.analyses.probe.labels import groups_of, probing
-from headscope.analyses.probe.schema import ProbeParams
 from headscope.core.attribution.probing import (
     C,
     beyond_chance,
@@ -24,9 +19,6 @@ from headscope.core.attribution.probing import (
 )
 from headscope.core.model.bridge import BridgedModel
 from headscope.core.model.load import load_model
-from headscope.errors import Invalid
-from headscope.tasks.task import Row
-from headscope.tasks.text import TextTask
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +26,6 @@ def model(llama_folder: Path) -> BridgedModel:
     loaded = load_model(llama_folder, name="tiny", device="cpu")
     assert isinstance(loaded, BridgedModel)
     return loaded
-
-
-def task(answers: list[str]) -> TextTask:
-    """The answer follows from the prompt's last word."""
-    rows = [Row(f"the {'cat' if answer in 'ab' else 'dog'} {i}", answer) for i, answer in enumerate(answers)]
-    return TextTask("own", "Own", tuple(rows), template="{prompt} sat on {target}", shots=0)
 
 
 def test_z_is_the_models_own_at_the_last_prompt_token(model: BridgedModel) -> None:
@@ -86,45 +72,3 @@ def test_the_fit_is_the_minimum_of_its_loss() -> None:
 def test_p_is_a_binomial_tail_against_the_larger_of_chance_and_control() -> None:
     p = beyond_chance(np.array([0.9, 0.5]), np.array([0.4, 0.6]), 0.5, 20)
     assert p.tolist() == pytest.approx([binom.sf(17, 20, 0.5), binom.sf(9, 20, 0.6)])
-
-
-def test_labels_are_answers_or_groups_of_them(model: BridgedModel) -> None:
-    answers = [("a", "b", "c", "d")[i % 4] for i in range(120)]
-    each = probing(task(answers), model.tokenizer, ProbeParams(), 64)
-    assert sorted(each.names) == ["a", "b", "c", "d"]
-    assert len(each.train.labels) + len(each.test.labels) == 120
-    assert each.n_left_out == 0
-    two = probing(task(answers), model.tokenizer, ProbeParams(groups="a, b | c"), 64)
-    assert sorted(two.names) == ["a", "c"]
-    assert two.n_left_out == 30
-    assert 0.5 <= two.chance < 1
-
-
-def test_tasks_without_two_labels_are_refused_with_the_numbers(model: BridgedModel) -> None:
-    with pytest.raises(Invalid, match="one label: all 28 training rows answer 'a'") as one:
-        probing(task(["a"] * 40), model.tokenizer, ProbeParams(), 64)
-    assert one.value.code == "one-label"
-    with pytest.raises(Invalid, match="28 different answers in 28 training rows, and 0") as many:
-        probing(task([f"x{i}" for i in range(40)]), model.tokenizer, ProbeParams(), 64)
-    assert many.value.code == "no-labels"
-    with pytest.raises(Invalid, match="names 1 group"):
-        groups_of("is, has")
-
-
-def test_a_run_finds_the_word_that_decides_and_draws_it(model: BridgedModel) -> None:
-    analysis, own = Probe(), task([("a", "c")[i % 2] for i in range(80)])
-    params = ProbeParams(controls=2)
-    done: dict[str, Arrays] = {}
-    for piece in analysis.plan(params, model.info):
-        done[piece.key] = analysis.compute(piece, params, Context(model, own, done))
-    result = analysis.assemble(params, model.info, own, done)
-    assert result.values["labels"] in (["a", "c"], ["c", "a"])
-    assert result.arrays["control"].shape == (2, 3, 4)
-    assert result.arrays["accuracy"].max() > 0.9
-    assert result.arrays["significant"].any()
-    assert analysis.headline(result)["accuracy"] == pytest.approx(float(result.arrays["accuracy"].max()))
-    for name in figures.names("probe"):
-        assert figures.build(result, name)["layout"]["meta"]["reading"]
-        assert figures.table(result, name)["rows"]
-    with pytest.raises(Invalid, match="one label"):
-        analysis.estimate(params, model.info, task(["a"] * 40), tokenizer=model.tokenizer)

@@ -1,4 +1,6 @@
-"""Leaving out, slopes, the path, direct shares: plain float64 code, identities, TransformerLens."""
+"""Leave-one-out, attribution patching, integrated gradients, direct shares: plain float64 code, identities,
+TransformerLens.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ from core import reference
 from headscope.core.attribution.direct import direct_shares
 from headscope.core.attribution.logit import attribute
 from headscope.core.attribution.relatives import (
-    along_path,
-    left_out,
+    attribution_patching,
+    integrated_gradients,
+    leave_one_out,
     repeated,
-    slopes,
 )
 from headscope.core.model.batches import budget_for, micro_batches
 from headscope.core.model.bridge import BridgedModel
@@ -43,9 +45,9 @@ def loss_by_hand(folder: Path, example: MicroExample, gates: np.ndarray) -> floa
     return float(np.mean([losses[position] for position in example.targets]))
 
 
-def test_leaving_out_is_another_implementations(model: BridgedModel, tiny_folder: Path) -> None:
+def test_leave_one_out_is_another_implementations(model: BridgedModel, tiny_folder: Path) -> None:
     shape = (model.info.n_layers, model.info.n_heads)
-    found = left_out(model, EXAMPLES, range(shape[0]))
+    found = leave_one_out(model, EXAMPLES, range(shape[0]))
     assert found.shape == (3, *shape)
     for number, example in enumerate(EXAMPLES[:2]):
         base = loss_by_hand(tiny_folder, example, np.ones(shape))
@@ -54,14 +56,14 @@ def test_leaving_out_is_another_implementations(model: BridgedModel, tiny_folder
             gates[layer, head] = 0
             rise = loss_by_hand(tiny_folder, example, gates) - base
             assert float(found[number, layer, head]) == pytest.approx(rise, abs=1e-5)
-    alone = left_out(model, EXAMPLES, [1])
+    alone = leave_one_out(model, EXAMPLES, [1])
     torch.testing.assert_close(alone[:, 0], found[:, 1])
 
 
-def test_slopes_are_differences_of_losses(model: BridgedModel, tiny_folder: Path) -> None:
+def test_attribution_patching_is_a_difference_of_losses(model: BridgedModel, tiny_folder: Path) -> None:
     shape, step = (model.info.n_layers, model.info.n_heads), 1e-3
     for opened in (1.0, 0.4):
-        losses, found = slopes(model, EXAMPLES[:1], opened)
+        losses, found = attribution_patching(model, EXAMPLES[:1], opened)
         assert float(losses[0]) == pytest.approx(
             loss_by_hand(tiny_folder, EXAMPLES[0], np.full(shape, opened)), abs=1e-5
         )
@@ -75,16 +77,16 @@ def test_slopes_are_differences_of_losses(model: BridgedModel, tiny_folder: Path
             assert float(found[0, layer, head]) == pytest.approx(slope, rel=1e-3, abs=1e-6)
 
 
-def test_the_path_sums_to_what_opening_all_heads_gains(model: BridgedModel) -> None:
+def test_integrated_gradients_sum_to_what_opening_all_heads_gains(model: BridgedModel) -> None:
     """Where a norm follows attention, it undoes the common gate until all heads are nearly shut."""
     if model.parts.attention_norms[0] is not None:
         pytest.skip("the path's gain lies in its first steps")
-    loss, closed = slopes(model, EXAMPLES)[0], slopes(model, EXAMPLES, 0.0)[0]
-    parts = along_path(model, EXAMPLES, 64)
+    loss, closed = attribution_patching(model, EXAMPLES)[0], attribution_patching(model, EXAMPLES, 0.0)[0]
+    parts = integrated_gradients(model, EXAMPLES, 64)
     torch.testing.assert_close(parts.sum((1, 2)), closed - loss, rtol=2e-2, atol=2e-3)
 
 
-def test_transformer_lens_gives_the_same_slopes_and_rises(model: BridgedModel) -> None:
+def test_transformer_lens_gives_the_same_gradients_and_rises(model: BridgedModel) -> None:
     """Its hooks on z: gradients there times z, and the head's z put to zero."""
     example = EXAMPLES[0]
     tokens = torch.tensor([example.tokens])
@@ -107,8 +109,8 @@ def test_transformer_lens_gives_the_same_slopes_and_rises(model: BridgedModel) -
 
     hooks = [(name, keeping(layer)) for layer, name in enumerate(names)]
     loss(model.bridge.run_with_hooks(tokens, fwd_hooks=hooks)).backward()
-    _, found = slopes(model, [example])
-    rise = left_out(model, [example], range(model.info.n_layers))
+    _, found = attribution_patching(model, [example])
+    rise = leave_one_out(model, [example], range(model.info.n_layers))
     with torch.no_grad():
         base = float(loss(model.bridge(tokens)))
     for layer, z in kept.items():
@@ -142,8 +144,8 @@ def test_direct_shares_are_those_of_one_token_of_one_prompt(model: BridgedModel)
     torch.testing.assert_close(shares[-1], against, rtol=1e-4, atol=1e-5)
 
 
-def test_planted_heads_come_out_by_leaving_out() -> None:
-    rise = left_out(planted_model(), planted_examples(12), range(2)).mean(0)
+def test_planted_heads_come_out_by_leave_one_out() -> None:
+    rise = leave_one_out(planted_model(), planted_examples(12), range(2)).mean(0)
     needed, harmful = [float(rise[at]) for at in NEEDED], [float(rise[at]) for at in HARMFUL]
     assert min(needed) > 1
     assert max(harmful) < -1
@@ -152,10 +154,12 @@ def test_planted_heads_come_out_by_leaving_out() -> None:
 
 def test_batched_equals_one_by_one_and_passes_begin_at_the_heads_layer() -> None:
     model, examples = random_model(layers=3), random_examples(5)
-    whole = left_out(model, examples, range(3))
+    whole = leave_one_out(model, examples, range(3))
     for number, example in enumerate(examples):
-        torch.testing.assert_close(left_out(model, [example], range(3))[0], whole[number])
-        torch.testing.assert_close(slopes(model, [example])[1][0], slopes(model, examples)[1][number])
+        torch.testing.assert_close(leave_one_out(model, [example], range(3))[0], whole[number])
+        torch.testing.assert_close(
+            attribution_patching(model, [example])[1][0], attribution_patching(model, examples)[1][number]
+        )
     (batch, *_) = micro_batches([(0, 0), (1, 1)], examples, model.info, budget_for(model.device))
     wide = repeated(batch, 3)
     assert wide.where[:, 0].max() == 3 * len(batch.tokens) - 1

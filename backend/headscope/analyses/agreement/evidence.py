@@ -31,7 +31,7 @@ from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.legacy import Context
 from headscope.analyses.orders import fitted
 from headscope.core.attribution.backup_heads import Substitution
-from headscope.core.attribution.relatives import slopes
+from headscope.core.attribution.relatives import attribution_patching
 
 
 def evidence(
@@ -43,7 +43,7 @@ def evidence(
     minus = gating.arrays["g_minus"][fitted(gating)].astype(np.float64)
     settled = float(minus[:, head[0], head[1]].mean())
     curve = (run.curve(head, [*CURVE, settled]) - run.loss).numpy()
-    slope = slopes(model, examples, 1.0, context.checkpoint)[1][:, head[0], head[1]]
+    slope = attribution_patching(model, examples, 1.0, context.checkpoint)[1][:, head[0], head[1]]
     return {
         "closed": curve[:1],
         "curve": curve[:-1],
@@ -105,7 +105,7 @@ def _candidates(head: Head, minus: np.ndarray, count: int, examples: Any, contex
     closed = torch.ones(1, info.n_layers, info.n_heads)
     closed[0, head[0], head[1]] = 0
     with context.model.gated(closed[0].to(context.model.device, context.model.dtype)):
-        slope = slopes(context.model, examples, 1.0, context.checkpoint)[1].mean(0).numpy()
+        slope = attribution_patching(context.model, examples, 1.0, context.checkpoint)[1].mean(0).numpy()
     shut = minus[minus[:, head[0], head[1]] < minus[:, head[0], head[1]].mean() + 1e-9]
     ranks = [np.argsort(np.argsort(-score, axis=None)) for score in (minus.max(0), slope, shut.mean(0))]
     order = np.argsort(np.minimum.reduce(ranks), kind="stable")

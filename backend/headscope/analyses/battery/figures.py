@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.base import Figure
 from headscope.analyses.battery import tables
+from headscope.analyses.battery.result import BatteryResult
 from headscope.analyses.columns import flat
+from headscope.analyses.from_weights import head_name
 from headscope.core.arrays import encode
 from headscope.core.patterns.scores import SCORES
 from headscope.figures import bars, curves, head_grid
@@ -18,17 +20,17 @@ from headscope.figures.view import View
 RANKED = 20
 
 
-def score_map(index: int) -> Callable[[Result, View], Drawing]:
+def score_map(index: int) -> Callable[[BatteryResult, View], Drawing]:
     """The map of one score: its mean over the prompts that gave it a value."""
     score = SCORES[index]
 
-    def draw(result: Result, view: View) -> Drawing:
-        values = result.arrays["mean"][index]
+    def draw(result: BatteryResult, view: View) -> Drawing:
+        values = result.mean[index]
         known = values[np.isfinite(values)]
         high = max(1.0, float(known.max())) if score.unit and len(known) else 1.0
         group = result.model.n_heads // result.model.n_kv_heads
         figure = head_grid.magnitudes(values, view.colours, name=score.name, high=high, group=group)
-        gave = int(result.arrays["count"][index].max())
+        gave = int(result.count[index].max())
         reading = f"{score.reading} Mean over the {gave:,} prompts that gave a value."
         if not gave:
             reading = f"{score.reading} No prompt gave a value: nothing repeats in them."
@@ -37,13 +39,12 @@ def score_map(index: int) -> Callable[[Result, View], Drawing]:
     return draw
 
 
-def heads(result: Result, view: View) -> Drawing:
+def heads(result: BatteryResult, view: View) -> Drawing:
     """The strongest induction heads over the prompts."""
-    mean, error = flat(result.arrays["mean"][0]), flat(result.arrays["sd"][0])
+    mean, error = flat(result.mean[0]), flat(result.sd[0])
     order = np.argsort(-np.where(np.isfinite(mean), mean, -np.inf), kind="stable")
     order = order[np.isfinite(mean[order])][:RANKED]
-    places = [divmod(index, result.model.n_heads) for index in order.tolist()]
-    names = [f"{layer}.{head}" for layer, head in places]
+    names = [head_name(divmod(index, result.model.n_heads)) for index in order.tolist()]
     hover = "Head %{x}: %{y:.3f}<extra></extra>"
     trace = bars.head_bars(
         names, mean[order], error[order], view.colours.scale[3], view.colours, "induction", hover
@@ -63,9 +64,9 @@ def heads(result: Result, view: View) -> Drawing:
     return titled({"data": [trace], "layout": layout}, "The strongest induction heads", reading)
 
 
-def prompts(result: Result, view: View) -> Drawing:
+def prompts(result: BatteryResult, view: View) -> Drawing:
     """Each prompt's loss on repeats against its loss on tokens seen for the first time."""
-    first, repeat = result.arrays["loss_first"], result.arrays["loss_repeat"]
+    first, repeat = result.loss_first, result.loss_repeat
     both = np.isfinite(first) & np.isfinite(repeat)
     hover = "prompt %{customdata}: first %{x:.2f}, repeats %{y:.2f} nats<extra></extra>"
     dots = curves.dots(first[both], repeat[both], view.colours.scale[3], "prompts", hovertemplate=hover)
@@ -89,13 +90,13 @@ def prompts(result: Result, view: View) -> Drawing:
     return titled({"data": [even, dots], "layout": layout}, "What repeats cost in each prompt", reading)
 
 
-_MAPS = {score.name: score_map(index) for index, score in enumerate(SCORES)}
+_INDUCTION, *_OTHERS = (
+    Figure(score.name, score_map(index), tables.score(index)) for index, score in enumerate(SCORES)
+)
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
-    "induction": _MAPS["induction"],
-    "heads": heads,
-    "prompts": prompts,
-    **{name: draw for name, draw in _MAPS.items() if name != "induction"},
-}
-
-TABLES = tables.TABLES
+FIGURES = (
+    _INDUCTION,
+    Figure("heads", heads, tables.heads, of_whole_run=True),
+    Figure("prompts", prompts, tables.prompts),
+    *_OTHERS,
+)

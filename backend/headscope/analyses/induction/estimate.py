@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headscope.analyses.base import Estimate
+from headscope.analyses.base import Estimate, Spec
 from headscope.analyses.costing import (
     LAYER_OVERHEAD,
     LOAD_SECONDS,
@@ -19,23 +19,18 @@ from headscope.analyses.costing import (
     pass_flop,
     tflop,
 )
-from headscope.analyses.induction.plan import ablated
+from headscope.analyses.induction.cuts import ablated
 from headscope.analyses.induction.schema import InductionParams, positions
 from headscope.core.model.cost import CPU_BUDGET, ELEMENT_BYTES
-from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 from headscope.core.patterns.random_repeats import repeated_tokens
 
 
 def estimate(
-    params: InductionParams,
-    model: ModelInfo,
-    *,
-    tokenizer: Tokenizer | None = None,
-    throughput: float | None = None,
+    spec: Spec[InductionParams], *, tokenizer: Tokenizer | None = None, throughput: float | None = None
 ) -> Estimate:
-    """Wall seconds and peak bytes. Raises ``Invalid`` (too-long)."""
-    model = replace(model, dtype=params.dtype)
+    """Wall seconds and peak bytes. ``Invalid`` where the context (too-long) or vocabulary is too small."""
+    params, model = spec.params, replace(spec.model, dtype=spec.params.dtype)
     tokens = positions(params, model)
     if tokenizer is not None:
         repeated_tokens(tokenizer, params.length, draws=1, seed=params.first_seed)

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.base import Figure
 from headscope.analyses.columns import flat, over_seeds, quietly, spread
+from headscope.analyses.from_weights import head_name
 from headscope.analyses.induction import tables
+from headscope.analyses.induction.result import InductionResult
 from headscope.core.patterns.scores import SCORES, Score
 from headscope.figures import bars, curves, head_grid
 from headscope.figures.theme import Drawing, titled
@@ -31,12 +33,12 @@ _READINGS = {
 }
 
 
-def score_map(score: Score) -> Callable[[Result, View], Drawing]:
+def score_map(score: Score) -> Callable[[InductionResult, View], Drawing]:
     """The map of one score: its mean over draws; in the modes always and any its lowest or highest draw."""
 
-    def draw(result: Result, view: View) -> Drawing:
-        values = over_seeds(result.arrays[score.name], view.mode)
-        high = float(np.log(result.values["positions"])) if score.name == "entropy" else 1.0
+    def draw(result: InductionResult, view: View) -> Drawing:
+        values = over_seeds(result.score(score.name), view.mode)
+        high = float(np.log(result.positions)) if score.name == "entropy" else 1.0
         group = result.model.n_heads // result.model.n_kv_heads
         figure = head_grid.magnitudes(values, view.colours, name=score.name, high=high, group=group)
         statistic = _STATISTICS[view.mode]
@@ -49,11 +51,11 @@ def score_map(score: Score) -> Callable[[Result, View], Drawing]:
     return draw
 
 
-def heads(result: Result, view: View) -> Drawing:
+def heads(result: InductionResult, view: View) -> Drawing:
     """The strongest induction heads, with the spread over draws."""
-    mean, error = (flat(values) for values in _over_draws(result.arrays["induction"]))
+    mean, error = (flat(values) for values in _over_draws(result.induction))
     order = np.argsort(-mean, kind="stable")[:RANKED]
-    names = [_name(result, index) for index in order.tolist()]
+    names = [head_name(divmod(index, result.model.n_heads)) for index in order.tolist()]
     colour = view.colours.scale[3]
     hover = "Head %{x}: %{y:.3f}<extra></extra>"
     trace = bars.head_bars(names, mean[order], error[order], colour, view.colours, "induction", hover)
@@ -72,9 +74,9 @@ def heads(result: Result, view: View) -> Drawing:
     return titled({"data": [trace], "layout": layout}, "The strongest induction heads", reading)
 
 
-def loss(result: Result, view: View) -> Drawing:
+def loss(result: InductionResult, view: View) -> Drawing:
     """Loss by position: how much cheaper a token is when it has been seen before."""
-    mean, error = _over_draws(result.arrays["loss"])
+    mean, error = _over_draws(result.loss)
     position = np.arange(1, len(mean))
     mean, error = mean[1:], np.nan_to_num(error[1:])
     colour = view.colours.scale[3]
@@ -88,11 +90,11 @@ def loss(result: Result, view: View) -> Drawing:
         "xaxis": {"title": {"text": "position in the sequence"}, "range": [0, len(mean)]},
         "yaxis": {"title": {"text": "loss, nats"}, "rangemode": "tozero"},
         "margin": {"l": 52, "r": 16, "t": 14, "b": 44},
-        "shapes": [curves.rule(start, view.colours) for start in result.values["copies_start"][1:]],
+        "shapes": [curves.rule(start, view.colours) for start in result.copies_start[1:]],
     }
     first, second = tables.copies(result)
-    early, late = result.values["learning_pair"]
-    learning = float(quietly(np.nanmean, result.arrays["learning"]))
+    early, late = result.learning_pair
+    learning = float(quietly(np.nanmean, result.learning))
     reading = (
         "Dotted lines are where the tokens begin again; the band is one standard deviation over the draws. "
         f"The first copy costs {_number(first)} nats a token, the second {_number(second)}. In-context "
@@ -106,15 +108,15 @@ def loss(result: Result, view: View) -> Drawing:
     )
 
 
-def ablation(result: Result, view: View) -> Drawing:
+def ablation(result: InductionResult, view: View) -> Drawing:
     """The strongest heads gated off, one at a time, with later heads free to respond and not."""
-    names = [f"{layer}.{head}" for layer, head in result.arrays["ablated_heads"].tolist()]
+    names = [head_name(head) for head in result.ablated_heads]
     traces: list[dict[str, Any]] = []
-    for way, words, colour in (
-        ("free", "patterns free", view.colours.scale[3]),
-        ("frozen", "patterns held", view.colours.scale[1]),
+    for rise, words, colour in (
+        (result.rise_free, "patterns free", view.colours.scale[3]),
+        (result.rise_frozen, "patterns held", view.colours.scale[1]),
     ):
-        mean, error = _over_draws(result.arrays[f"rise_{way}"])
+        mean, error = _over_draws(rise)
         hover = f"Head %{{x}} off, {words}: %{{y:+.3f}} nats<extra></extra>"
         traces.append(bars.head_bars(names, mean, error, colour, view.colours, words, hover))
     layout = {
@@ -139,27 +141,20 @@ def ablation(result: Result, view: View) -> Drawing:
     return titled({"data": traces, "layout": layout}, "The repeat without its induction heads", reading)
 
 
-_MAPS = {score.name: score_map(score) for score in SCORES}
-
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
-    "induction": _MAPS["induction"],
-    "heads": heads,
-    "loss": loss,
-    "ablation": ablation,
-    **{name: draw for name, draw in _MAPS.items() if name != "induction"},
-}
-
-TABLES = tables.TABLES
-
-
 def _over_draws(values: Any) -> tuple[Any, Any]:
     return over_seeds(values, "every"), spread(values)
 
 
-def _name(result: Result, index: int) -> str:
-    layer, head = divmod(index, result.model.n_heads)
-    return f"{layer}.{head}"
-
-
 def _number(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
+
+
+_INDUCTION, *_OTHERS = (Figure(score.name, score_map(score), tables.score(score.name)) for score in SCORES)
+
+FIGURES = (
+    _INDUCTION,
+    Figure("heads", heads, tables.heads, of_whole_run=True),
+    Figure("loss", loss, tables.loss),
+    Figure("ablation", ablation, tables.ablation),
+    *_OTHERS,
+)

@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, flat, over_seeds, places, quietly, spread, table
+from headscope.analyses.induction.result import InductionResult
 from headscope.core.patterns.scores import SCORES
 from headscope.figures.view import View
 
 
-def score(name: str) -> Callable[[Result, View], Table]:
+def score(name: str) -> Callable[[InductionResult, View], Table]:
     """A row for each head: one score's mean over draws, spread, lowest and highest draw."""
     unit = next(score.unit or "" for score in SCORES if score.name == name)
 
-    def rows(result: Result, view: View) -> Table:
-        values = result.arrays[name]
+    def rows(result: InductionResult, view: View) -> Table:
+        values = result.score(name)
         columns: list[Column] = [
             *places(result.model),
             ("mean", "mean over draws", unit, flat(over_seeds(values, "every"))),
@@ -30,27 +30,26 @@ def score(name: str) -> Callable[[Result, View], Table]:
     return rows
 
 
-def heads(result: Result, view: View) -> Table:
+def heads(result: InductionResult, view: View) -> Table:
     """A row for each head, the strongest induction head first: all scores, mean and spread over draws."""
     columns = places(result.model)
     for each in SCORES:
-        values, unit = result.arrays[each.name], each.unit or ""
+        values, unit = result.score(each.name), each.unit or ""
         columns += [
             (f"{each.name}_mean", each.title.lower(), unit, flat(over_seeds(values, "every"))),
             (f"{each.name}_sd", f"{each.title.lower()}, sd over draws", unit, flat(spread(values))),
         ]
-    order = np.argsort(-flat(over_seeds(result.arrays["induction"], "every")), kind="stable")
+    order = np.argsort(-flat(over_seeds(result.induction, "every")), kind="stable")
     return table([(name, title, unit, values[order]) for name, title, unit, values in columns])
 
 
-def loss(result: Result, view: View) -> Table:
+def loss(result: InductionResult, view: View) -> Table:
     """A row for each token of the sequence: which copy it is in, its loss over draws."""
-    curves = result.arrays["loss"]
-    starts = result.values["copies_start"]
+    curves = result.loss
     position = np.arange(curves.shape[1])
     columns: list[Column] = [
         ("position", "position", "", position),
-        ("copy", "copy (0: BOS)", "", np.searchsorted(starts, position, side="right")),
+        ("copy", "copy (0: BOS)", "", np.searchsorted(result.copies_start, position, side="right")),
         ("mean", "loss, mean over draws", "nats", over_seeds(curves, "every")),
         ("sd", "sd over draws", "nats", spread(curves)),
         ("low", "lowest draw", "nats", over_seeds(curves, "always")),
@@ -59,12 +58,14 @@ def loss(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def ablation(result: Result, view: View) -> Table:
+def ablation(result: InductionResult, view: View) -> Table:
     """A row for each head that was gated off: by how much the second copy's loss rises."""
-    gone = result.arrays["ablated_heads"]
+    gone = result.ablated_heads
     columns: list[Column] = [("layer", "layer", "", gone[:, 0]), ("head", "head", "", gone[:, 1])]
-    for way, words in (("free", "patterns free"), ("frozen", "patterns held")):
-        rise = result.arrays[f"rise_{way}"]
+    for way, words, rise in (
+        ("free", "patterns free", result.rise_free),
+        ("frozen", "patterns held", result.rise_frozen),
+    ):
         columns += [
             (f"{way}_mean", f"rise of the second copy's loss, {words}", "nats", over_seeds(rise, "every")),
             (f"{way}_sd", f"sd over draws, {words}", "nats", spread(rise)),
@@ -72,15 +73,7 @@ def ablation(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def copies(result: Result) -> tuple[float, float]:
+def copies(result: InductionResult) -> tuple[float, float]:
     """Mean loss of the first and of the second copy, nats."""
-    first, second = (quietly(np.nanmean, result.arrays[f"loss_{copy}"]) for copy in ("first", "second"))
-    return float(first), float(second)
-
-
-TABLES: dict[str, Callable[[Result, View], Table]] = {
-    **{each.name: score(each.name) for each in SCORES},
-    "heads": heads,
-    "loss": loss,
-    "ablation": ablation,
-}
+    first, second = (float(quietly(np.nanmean, loss)) for loss in (result.loss_first, result.loss_second))
+    return first, second

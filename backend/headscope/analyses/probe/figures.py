@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.base import Figure
 from headscope.analyses.columns import flat
+from headscope.analyses.from_weights import head_name
 from headscope.analyses.probe import tables
+from headscope.analyses.probe.result import ProbeResult
 from headscope.core.arrays import encode
 from headscope.figures import bars, head_grid
 from headscope.figures.theme import Drawing, titled
@@ -17,28 +17,27 @@ from headscope.figures.view import View
 RANKED = 20
 
 
-def score_map(name: str, title: str, words: str) -> Callable[[Result, View], Drawing]:
-    """One number of every head on the grid."""
-
-    def draw(result: Result, view: View) -> Drawing:
-        values = np.clip(result.arrays[name], 0, None)
-        high = 1.0 if name == "accuracy" else max(float(values.max()), 0.01)
-        group = result.model.n_heads // result.model.n_kv_heads
-        figure = head_grid.magnitudes(values, view.colours, name=name, high=high, group=group)
-        chance = f"Guessing the most frequent label gets {100 * result.values['chance']:.0f} %."
-        return titled(figure, title, f"{words} {chance}", score=name, statistic="held-out rows")
-
-    return draw
+def selectivity(result: ProbeResult, view: View) -> Drawing:
+    """How much better than with shuffled labels each head does; the deepest colour is the best head's."""
+    high = max(float(result.selectivity.max()), 0.01)
+    words = "Held-out accuracy of a linear probe on each head, less that with shuffled labels."
+    return _map(result, view, "selectivity", high, "How much better than shuffled labels", words)
 
 
-def heads(result: Result, view: View) -> Drawing:
+def accuracy(result: ProbeResult, view: View) -> Drawing:
+    """How often each head's probe is right, from 0 to 1."""
+    words = "Held-out accuracy of a linear probe on each head."
+    return _map(result, view, "accuracy", 1.0, "Accuracy", words)
+
+
+def heads(result: ProbeResult, view: View) -> Drawing:
     """The heads that tell most, with their controls and chance."""
     colours = view.colours
-    accuracy, control = flat(result.arrays["accuracy"]), flat(result.arrays["control"].mean(axis=0))
-    order = np.argsort(-accuracy, kind="stable")[:RANKED]
-    names = [f"{layer}.{head}" for layer, head in zip(*np.divmod(order, result.model.n_heads), strict=True)]
+    right, control = flat(result.accuracy), flat(result.control.mean(axis=0))
+    order = np.argsort(-right, kind="stable")[:RANKED]
+    names = [head_name(divmod(index, result.model.n_heads)) for index in order.tolist()]
     hover = "Head %{x}: %{y:.1f} %<extra></extra>"
-    trace = bars.head_bars(names, 100 * accuracy[order], None, colours.needed, colours, "the label", hover)
+    trace = bars.head_bars(names, 100 * right[order], None, colours.needed, colours, "the label", hover)
     shuffled = {
         "type": "scatter",
         "mode": "markers",
@@ -48,7 +47,7 @@ def heads(result: Result, view: View) -> Drawing:
         "marker": {"color": colours.muted, "size": 8, "symbol": "line-ew-open", "line": {"width": 2}},
         "hovertemplate": "Head %{x}, shuffled: %{y:.1f} %<extra></extra>",
     }
-    chance = 100 * result.values["chance"]
+    chance = 100 * result.chance
     line = {
         "type": "line",
         "xref": "paper",
@@ -68,27 +67,27 @@ def heads(result: Result, view: View) -> Drawing:
     }
     reading = (
         f"How often a linear probe on what the head mixed at the last prompt token names the label of "
-        f"{result.values['n_test']} held-out rows: the {len(names)} best. Ticks are the same with shuffled "
+        f"{result.n_test} held-out rows: the {len(names)} best. Ticks are the same with shuffled "
         f"labels; the dotted line is guessing the most frequent one, {chance:.0f} %."
     )
     return titled({"data": [trace, shuffled], "layout": layout}, "Which heads hold the label", reading)
 
 
-def labels(result: Result, view: View) -> Drawing:
+def labels(result: ProbeResult, view: View) -> Drawing:
     """How many rows each label has."""
-    values, colours = result.values, view.colours
+    colours = view.colours
     traces = [
         {
             "type": "bar",
             "name": words,
-            "x": list(values["labels"]),
-            "y": encode(np.array(values[key], np.uint32)),
+            "x": list(result.labels),
+            "y": encode(np.array(rows, np.uint32)),
             "marker": {"color": colour, "line": {"width": 0}},
             "hovertemplate": f"%{{x}}: %{{y}} {words}<extra></extra>",
         }
-        for key, words, colour in (
-            ("train_rows", "training rows", colours.irrelevant),
-            ("test_rows", "held-out rows", colours.needed),
+        for rows, words, colour in (
+            (result.train_rows, "training rows", colours.irrelevant),
+            (result.test_rows, "held-out rows", colours.needed),
         )
     ]
     layout = {
@@ -104,15 +103,17 @@ def labels(result: Result, view: View) -> Drawing:
     return titled({"data": traces, "layout": layout}, "The labels", reading)
 
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
-    "selectivity": score_map(
-        "selectivity",
-        "How much better than shuffled labels",
-        "Held-out accuracy of a linear probe on each head, less that with shuffled labels.",
-    ),
-    "heads": heads,
-    "accuracy": score_map("accuracy", "Accuracy", "Held-out accuracy of a linear probe on each head."),
-    "labels": labels,
-}
+def _map(result: ProbeResult, view: View, name: str, high: float, title: str, words: str) -> Drawing:
+    values = np.clip(result.arrays[name], 0, None)
+    group = result.model.n_heads // result.model.n_kv_heads
+    figure = head_grid.magnitudes(values, view.colours, name=name, high=high, group=group)
+    chance = f"Guessing the most frequent label gets {100 * result.chance:.0f} %."
+    return titled(figure, title, f"{words} {chance}", score=name, statistic="held-out rows")
 
-TABLES = tables.TABLES
+
+FIGURES = (
+    Figure("selectivity", selectivity, tables.heads),
+    Figure("heads", heads, tables.heads),
+    Figure("accuracy", accuracy, tables.heads),
+    Figure("labels", labels, tables.labels),
+)

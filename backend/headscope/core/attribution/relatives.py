@@ -1,17 +1,17 @@
-"""Cheap relatives of causal head gating: what each head is worth to a task, by one loss and its slopes.
+"""What each head is worth to a task, by measures that are cheaper than causal head gating.
 
 L(g) is the loss of an example, the mean NLL of its target tokens in nats, under gates g [layer, head]; with
 all gates at 1 it is the model as it is. For head h, positive where the head helps:
 
-1. left out: L(1 with g_h = 0) - L(1), one head at a time. Rows of a pass have gates of their own, and the
-   pass begins at the head's layer with the stream that the model as it is has there.
-2. slope: -dL/dg_h at g = 1. It is attribution patching [Nanda 2023] with z -> 0: the first-order estimate
-   (0 - z) . dL/dz of 1, summed over positions, is -dL/dg_h. The mean over examples of its absolute value is
-   head importance [Michel et al. 2019].
-3. path: the integral over a from 0 to 1 of -dL/dg_h(a, a, ... a), attribution patching along the path on
-   which all heads open together [integrated gradients, Sundararajan et al. 2017; for circuits Hanna et al.
-   2024], by Gauss-Legendre. Over heads it sums to L(0) - L(1). Where a model is sure of its answers the
-   slope at 1 is close to nothing whatever a head does; the path has left that plain.
+1. Leave-one-out: L(1 with g_h = 0) - L(1), one head at a time. Rows of a pass have gates of their own, and
+   the pass begins at the head's layer with the stream that the model as it is has there.
+2. Attribution patching [Nanda 2023] with z -> 0: the first-order estimate (0 - z) . dL/dz of 1, summed over
+   positions, which is -dL/dg_h at g = 1. The mean over examples of its absolute value is head importance
+   [Michel et al. 2019].
+3. Integrated gradients [Sundararajan et al. 2017; for circuits Hanna et al. 2024]: the integral over a from
+   0 to 1 of -dL/dg_h(a, a, ... a), attribution patching along the path on which all heads open together, by
+   Gauss-Legendre. Over heads it sums to L(0) - L(1). Where a model is sure of its answers, gradients at 1
+   are close to nothing whatever a head does; the path leaves that plateau.
 
 TransformerLens' tools.analysis.attribution_patch takes pairs of prompts of one length, one pair at a time
 with every activation and gradient cached, and refuses a path (``ig_steps`` above 1); its patching functions
@@ -41,14 +41,15 @@ from headscope.core.model.head_model import HeadModel
 Checkpoint = Callable[[], None]
 
 
-def slopes(
+def attribution_patching(
     model: HeadModel,
     examples: Sequence[Scored],
     opened: float | int = 1.0,
     checkpoint: Checkpoint = lambda: None,
 ) -> tuple[Float64[torch.Tensor, " example"], Float64[torch.Tensor, "example layer head"]]:
-    """Each example's loss and its -dL/dg with all gates at ``opened``, nats. Raises Invalid for examples that
-    can't be scored.
+    """Each example's loss and its -dL/dg with all gates at ``opened``; nats. At 1 it is the model as it is.
+
+    Raises Invalid for examples that can't be scored.
     """
     info = model.info
     gates = torch.full(
@@ -61,29 +62,29 @@ def slopes(
         checkpoint()
         (nll * batch.weights.to(nll)).sum().backward()
         losses[batch.examples] = by_row(batch, nll.detach())
-    slope = torch.zeros_like(gates) if gates.grad is None else gates.grad
-    return losses, -slope.cpu().double()
+    gradient = torch.zeros_like(gates) if gates.grad is None else gates.grad
+    return losses, -gradient.cpu().double()
 
 
-def along_path(
+def integrated_gradients(
     model: HeadModel, examples: Sequence[Scored], points: int, checkpoint: Checkpoint = lambda: None
 ) -> Float64[torch.Tensor, "example layer head"]:
-    """The slopes' integral from all heads closed to all open, by ``points`` Gauss-Legendre nodes; nats."""
+    """The integral of -dL/dg from all heads closed to all open, by ``points`` Gauss-Legendre nodes; nats."""
     nodes, weights = np.polynomial.legendre.leggauss(points)
     total = torch.zeros(len(examples), model.info.n_layers, model.info.n_heads, dtype=torch.float64)
     for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
-        total += slopes(model, examples, (node + 1) / 2, checkpoint)[1] * weight / 2
+        total += attribution_patching(model, examples, (node + 1) / 2, checkpoint)[1] * weight / 2
     return total
 
 
 @torch.no_grad()
-def left_out(
+def leave_one_out(
     model: HeadModel,
     examples: Sequence[Scored],
     layers: Sequence[int],
     checkpoint: Checkpoint = lambda: None,
 ) -> Float64[torch.Tensor, "example chosen head"]:
-    """The rise of each example's loss with one head's gate at 0, for all heads of the chosen layers; nats."""
+    """How much each example's loss rises with one head's gate at 0, for all heads of chosen layers; nats."""
     heads = model.info.n_heads
     rise = torch.zeros(len(examples), len(layers), heads, dtype=torch.float64)
     for batch in _batches(model, examples):

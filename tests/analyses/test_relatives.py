@@ -1,0 +1,232 @@
+"""Relatives as an analysis: planted heads come out, means and errors are those of losses taken one by one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+import torch
+
+from analyses.circuit_runs import two_layer
+from headscope.analyses import figures
+from headscope.analyses.base import Spec
+from headscope.analyses.in_place import compute
+from headscope.analyses.relatives import RELATIVES
+from headscope.analyses.relatives.cuts import ablation_blocks, ablation_flop, gradient_blocks
+from headscope.analyses.relatives.result import MEASURES, NAMES, QUANTITIES, RelativesResult, headline
+from headscope.analyses.relatives.schema import RelativesParams
+from headscope.core.model.head_model import HeadModel
+from headscope.errors import Invalid
+from headscope.tasks.catalogue import TaskCatalogue
+from headscope.validation.model import as_model
+from headscope.validation.planted import build
+from micro.planted import HARMFUL, NEEDED, PLAN, REDUNDANT, USELESS, PlantedTask
+
+TASK = PlantedTask()
+PARAMS = RelativesParams(n_examples=10, points=16)
+
+
+@pytest.fixture(scope="module")
+def model() -> HeadModel:
+    return as_model(build(PLAN), PLAN, "planted")
+
+
+@pytest.fixture(scope="module")
+def result(model: HeadModel) -> RelativesResult:
+    return run(model, PARAMS)
+
+
+def run(model: HeadModel, params: RelativesParams) -> RelativesResult:
+    """The result after a trip through JSON, as it is stored."""
+    found = compute(RELATIVES, Spec(params, model.info, TASK), model)
+    return RelativesResult.from_json(json.loads(json.dumps(found.to_json())))
+
+
+def losses(model: HeadModel, gates: torch.Tensor, n: int) -> np.ndarray:
+    """Each held-out example's mean NLL over its targets, one at a time."""
+    found = []
+    for example in TASK.examples(None, "test", limit=n):
+        with torch.no_grad(), model.gated(gates.to(model.dtype)):
+            log = model.logits(torch.tensor([example.tokens]))[0].double().log_softmax(-1)
+        found.append(-np.mean([float(log[at - 1, example.tokens[at]]) for at in example.targets]))
+    return np.array(found)
+
+
+def test_leave_one_out_is_a_mean_over_examples_with_its_error(
+    model: HeadModel, result: RelativesResult
+) -> None:
+    base = losses(model, torch.ones(2, 4), 10)
+    assert result.n_examples == 10
+    assert result.loss == pytest.approx(base.mean(), rel=1e-5)
+    assert result.loss_closed == pytest.approx(losses(model, torch.zeros(2, 4), 10).mean(), rel=1e-5)
+    for place in (*NEEDED, *HARMFUL, USELESS[0]):
+        gates = torch.ones(2, 4)
+        gates[place] = 0
+        rises = losses(model, gates, 10) - base
+        assert result.left_out[place] == pytest.approx(rises.mean(), abs=1e-4)
+        error = rises.std(ddof=1) / np.sqrt(10)
+        assert result.errors["left_out"][place] == pytest.approx(error, abs=1e-4)
+
+
+def test_attribution_patching_is_the_gradient_and_importance_its_size(
+    model: HeadModel, result: RelativesResult
+) -> None:
+    step = 1e-2
+    for place in (*NEEDED, *HARMFUL):
+        sides = []
+        for side in (-step, step):
+            gates = torch.ones(2, 4)
+            gates[place] += side
+            sides.append(losses(model, gates, 10))
+        slope = (sides[0] - sides[1]) / (2 * step)
+        assert result.slope[place] == pytest.approx(slope.mean(), rel=2e-2, abs=1e-3)
+        assert result.importance[place] == pytest.approx(np.abs(slope).mean(), rel=2e-2, abs=1e-3)
+
+
+def test_integrated_gradients_sum_to_what_opening_all_heads_gains(result: RelativesResult) -> None:
+    assert result.path_sum == pytest.approx(float(result.path.sum()), rel=1e-5)
+    assert result.path_sum == pytest.approx(result.loss_closed - result.loss, rel=0.05)
+    assert not any("Integrated gradients" in note for note in result.notes)
+
+
+def test_too_few_points_are_said_with_both_numbers(model: HeadModel) -> None:
+    coarse = run(model, RelativesParams(n_examples=4, points=2))
+    (note,) = (note for note in coarse.notes if note.startswith("Integrated gradients at 2 points"))
+    assert f"{coarse.path_sum:.3g} nats of the {coarse.loss_closed - coarse.loss:.3g}" in note
+
+
+def test_planted_heads_come_out(result: RelativesResult) -> None:
+    assert min(result.left_out[place] for place in NEEDED) > 1
+    assert max(result.left_out[place] for place in HARMFUL) < -1
+    assert max(abs(result.left_out[place]) for place in (*REDUNDANT, *USELESS)) < 0.05
+    numbers = headline(result)
+    assert numbers["most_by_left_out"] == "{}.{}".format(*max(NEEDED, key=lambda at: result.left_out[at]))
+    assert numbers["largest_rise_left_out"] == pytest.approx(result.left_out.max())
+    assert numbers["loss"] == result.loss
+
+
+def test_where_parts_do_not_sum_to_logits_direct_attribution_is_missing_and_said(
+    result: RelativesResult,
+) -> None:
+    assert np.isnan(result.direct).all()
+    assert "most_by_direct" not in headline(result)
+    assert any(note.startswith("No direct logit attribution") for note in result.notes)
+    assert figures.build(result, "direct")["layout"]["meta"]["reading"].startswith("Not measured")
+
+
+def test_the_shipped_model_has_every_measure_and_its_headline() -> None:
+    model, task = two_layer(), TaskCatalogue([]).get("induction")
+    found = compute(RELATIVES, Spec(RelativesParams(n_examples=2, points=2), model.info, task), model)
+    assert all(np.isfinite(found.effects(measure)).all() for measure in MEASURES)
+    numbers = headline(found)
+    assert list(numbers) == list(QUANTITIES)
+    assert numbers["most_by_left_out"] == "0.3"
+    assert figures.build(found, "direct")["layout"]["meta"]["title"] == "Direct logit attribution"
+
+
+def test_pieces_cut_smaller_give_the_same_result(
+    model: HeadModel, result: RelativesResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = Spec(PARAMS, model.info, TASK)
+    assert [piece.key for piece in RELATIVES.plan(spec)] == ["slopes/0-9", "left-out/0-1/0-9"]
+    monkeypatch.setattr("headscope.analyses.relatives.cuts.PIECE_FLOP", 3 * max(ablation_flop(model.info)))
+    keys = [piece.key for piece in RELATIVES.plan(spec)]
+    assert keys[:2] == ["slopes/0-0", "slopes/1-1"]
+    assert keys[10:12] == ["left-out/0-0/0-2", "left-out/1-1/0-2"]
+    assert keys[-1] == "left-out/0-1/9-9"
+    cut = run(model, PARAMS)
+    for name, array in result.arrays.items():
+        np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+def test_every_example_and_layer_is_covered_once_by_pieces_of_bounded_work(model: HeadModel) -> None:
+    info = replace(model.info, n_layers=30, n_heads=9, d_model=576, n_params_non_embedding=10**8)
+    spec = Spec(RelativesParams(n_examples=300), info, TASK)
+    assert [index for block in gradient_blocks(spec) for index in block] == list(range(300))
+    covered = [pair for layers, block in ablation_blocks(spec) for pair in product(layers, block)]
+    assert sorted(covered) == list(product(range(30), range(300)))
+    pieces = RELATIVES.plan(spec)
+    assert len({piece.key for piece in pieces}) == len(pieces) > 50
+    assert max(piece.weight for piece in pieces) <= 4e12
+
+
+def test_a_task_with_fewer_rows_than_asked_for_has_what_there_is(
+    model: HeadModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks behind the last example answer nothing, and join to nothing."""
+    monkeypatch.setattr("headscope.analyses.relatives.cuts._MOST_EXAMPLES", 20)
+    found = run(model, RelativesParams(n_examples=50, points=1))
+    assert found.n_examples == TASK.rows[1] == 24
+    assert np.isfinite(found.left_out).all()
+
+
+def test_few_examples_are_said(result: RelativesResult) -> None:
+    assert "10 held-out examples: small effects are known roughly." in result.notes
+
+
+def test_without_a_task_it_is_refused(model: HeadModel) -> None:
+    with pytest.raises(Invalid) as refused:
+        compute(RELATIVES, Spec(PARAMS, model.info), model)
+    assert refused.value.code == "task-missing"
+
+
+def test_an_estimate_grows_with_examples_and_points(model: HeadModel) -> None:
+    info = replace(model.info, n_layers=30, n_heads=9, d_model=576, n_params_non_embedding=10**8)
+
+    def seconds(**params: Any) -> float:
+        return RELATIVES.estimate(Spec(RelativesParams(**params), info, TASK)).seconds
+
+    assert seconds() < seconds(points=64) < seconds(points=64, n_examples=256)
+    measured = RELATIVES.estimate(Spec(RelativesParams(), model.info, TASK), tokenizer=model.tokenizer)
+    assert measured.basis.startswith("8 heads left out, 9 gradients of 24 examples of 13 tokens")
+
+
+def test_its_one_seed_is_the_splits() -> None:
+    assert RELATIVES.seeds(RelativesParams(split_seed=7)) == (7,)
+
+
+@pytest.mark.parametrize("name", figures.names("relatives"))
+def test_every_figure_can_be_drawn_and_read(result: RelativesResult, name: str) -> None:
+    for theme in ("light", "dark"):
+        figure = figures.build(result, name, theme=theme)
+        json.dumps(figure, allow_nan=False)
+        go.Figure(figure)
+        assert figure["layout"]["meta"]["reading"].endswith(".")
+    assert len(figures.table(result, name)["rows"]) == 8
+
+
+def test_figures_and_tables_speak_the_fields_words(result: RelativesResult) -> None:
+    titles = [figures.build(result, name)["layout"]["meta"]["title"] for name in NAMES]
+    assert titles == [
+        "Leave-one-out",
+        "Integrated gradients",
+        "Attribution patching",
+        "Head importance",
+        "Direct logit attribution",
+    ]
+    drawn = [trace["name"] for trace in figures.build(result, "estimates")["data"]]
+    assert drawn == ["integrated gradients", "attribution patching"]
+    columns = figures.table(result, "estimates")["columns"][3:]
+    assert [column["title"] for column in columns[::2]] == [
+        "leave-one-out",
+        "integrated gradients",
+        "attribution patching",
+    ]
+    assert [column["name"] for column in columns[::2]] == ["left_out", "path", "slope"]
+
+
+def test_bars_and_table_begin_with_the_head_that_costs_most(result: RelativesResult) -> None:
+    best = max(NEEDED, key=lambda at: result.left_out[at])
+    bars = figures.build(result, "heads")["data"][0]
+    assert bars["x"][0] == "{}.{}".format(*best)
+    assert bars["x"][-1] == "{}.{}".format(*HARMFUL[0])
+    assert bars["marker"]["color"][0] != bars["marker"]["color"][-1]
+    table = figures.table(result, "heads")
+    assert tuple(table["rows"][0][:2]) == best
+    names = [column["name"] for column in table["columns"]]
+    assert names[3:] == [name for measure in NAMES for name in (measure, f"{measure}_se")]
