@@ -24,8 +24,7 @@ from headscope.analyses.meaning import figures as meaning
 from headscope.analyses.meaning.compute import Meaning
 from headscope.analyses.mediation_abstract_rules import figures as mediation_abstract_rules
 from headscope.analyses.mediation_abstract_rules.compute import AbstractRules
-from headscope.analyses.mediation_function_vectors import figures as mediation_function_vectors
-from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
+from headscope.analyses.mediation_function_vectors import FUNCTION_VECTORS
 from headscope.analyses.paths import PATHS
 from headscope.analyses.probe import figures as probe
 from headscope.analyses.probe.compute import Probe
@@ -52,7 +51,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "relatives": adapted(Relatives(), relatives),
     "probe": adapted(Probe(), probe),
     "agreement": adapted(Agreement(), agreement, whole="facilitation"),
-    "mediation-function-vectors": adapted(FunctionVectors(), mediation_function_vectors),
+    "mediation-function-vectors": FUNCTION_VECTORS,
     "mediation-abstract-rules": adapted(AbstractRules(), mediation_abstract_rules),
     "eigen": EIGEN,
     "composition": COMPOSITION,

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from headscope.analyses.base import Estimate
 from headscope.analyses.costing import cpu_throughput, tflop
-from headscope.analyses.mediating import patched_bytes, patched_seconds
 from headscope.analyses.mediation_abstract_rules.plan import context_tokens, scores_flop
 from headscope.analyses.mediation_abstract_rules.schema import SWAPPED, AbstractRuleParams
+from headscope.analyses.patch_effects import patched_bytes, patched_seconds
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer

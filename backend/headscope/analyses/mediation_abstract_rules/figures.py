@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from headscope.analyses.base import Result
-from headscope.analyses.mediating import effect_map, strongest
 from headscope.analyses.mediation_abstract_rules import tables
 from headscope.analyses.mediation_abstract_rules.schema import KINDS, Kind
+from headscope.analyses.patch_effects import effect_map, strongest
 from headscope.figures import bars
 from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View

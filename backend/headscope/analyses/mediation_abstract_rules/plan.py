@@ -13,8 +13,8 @@ from typing import Literal
 
 from headscope.analyses.cutting import blocks, fitting
 from headscope.analyses.legacy import Piece
-from headscope.analyses.mediating import patched_flop
 from headscope.analyses.mediation_abstract_rules.schema import KINDS, SWAPPED, AbstractRuleParams
+from headscope.analyses.patch_effects import patched_flop
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
 from headscope.tasks.rule_pairs import Swapped

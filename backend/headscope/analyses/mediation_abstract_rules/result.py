@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.base import Arrays, Result
-from headscope.analyses.mediating import strongest
 from headscope.analyses.mediation_abstract_rules.plan import plan
 from headscope.analyses.mediation_abstract_rules.schema import KINDS, SWAPPED, AbstractRuleParams, Kind
+from headscope.analyses.patch_effects import strongest
 from headscope.core.model.info import ModelInfo
 from headscope.core.statistics.significance import PValues, sign_flips
 
