@@ -48,9 +48,8 @@ def run(analysis: str, params: dict[str, Any], arrays: dict[str, Any], **values:
 
 def _stored(array: Any) -> Any:
     """As results hold it: float32, ones and zeros for what is or isn't, counts as they are."""
-    kinds = {"f": np.float32, "b": np.uint8}
     values = np.asarray(array)
-    return values.astype(kinds.get(values.dtype.kind, values.dtype))
+    return values.astype({"b": np.uint8, "u": np.uint32}.get(values.dtype.kind, np.float32))
 
 
 def at(value: float, *heads: tuple[int, int], otherwise: float = 0.05) -> Any:
@@ -115,10 +114,12 @@ def rules() -> Result:
         arrays |= {
             kind: at(1.0, (0, 2)),
             f"{kind}_error": at(0.1),
-            f"{kind}_significant": at(0.0, otherwise=0),
+            f"{kind}_significant": np.zeros((2, 4), bool),
         }
-    arrays["abstraction_significant"] = at(1.0, (0, 2), otherwise=0)
-    return run("mediation-abstract-rules", {"correction": "max", "alpha": 0.05}, arrays)
+    arrays["abstraction_significant"] = at(1.0, (0, 2), otherwise=0.0) > 0
+    pairs = {"rule": 9, "items": 9}
+    params = {"correction": "max", "alpha": 0.05}
+    return run("mediation-abstract-rules", params, arrays, tried=pairs, kept=pairs, notes=[])
 
 
 def gating() -> Result:

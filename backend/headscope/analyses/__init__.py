@@ -22,8 +22,7 @@ from headscope.analyses.induction.compute import Induction
 from headscope.analyses.legacy import adapted
 from headscope.analyses.meaning import figures as meaning
 from headscope.analyses.meaning.compute import Meaning
-from headscope.analyses.mediation_abstract_rules import figures as mediation_abstract_rules
-from headscope.analyses.mediation_abstract_rules.compute import AbstractRules
+from headscope.analyses.mediation_abstract_rules import ABSTRACT_RULES
 from headscope.analyses.mediation_function_vectors import FUNCTION_VECTORS
 from headscope.analyses.paths import PATHS
 from headscope.analyses.probe import figures as probe
@@ -52,7 +51,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "probe": adapted(Probe(), probe),
     "agreement": adapted(Agreement(), agreement, whole="facilitation"),
     "mediation-function-vectors": FUNCTION_VECTORS,
-    "mediation-abstract-rules": adapted(AbstractRules(), mediation_abstract_rules),
+    "mediation-abstract-rules": ABSTRACT_RULES,
     "eigen": EIGEN,
     "composition": COMPOSITION,
     "skip-trigrams": SKIP_TRIGRAMS,
