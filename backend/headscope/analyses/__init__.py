@@ -15,8 +15,7 @@ from headscope.analyses.cchg.presets import presets as contrastive
 from headscope.analyses.chg import CHG
 from headscope.analyses.composition import COMPOSITION
 from headscope.analyses.eigen import EIGEN
-from headscope.analyses.evaluation import figures as evaluation
-from headscope.analyses.evaluation.compute import Evaluation
+from headscope.analyses.evaluation import EVALUATION
 from headscope.analyses.induction import figures as induction
 from headscope.analyses.induction.compute import Induction
 from headscope.analyses.legacy import adapted
@@ -40,7 +39,7 @@ from headscope.analyses.sufficiency.gates import sufficient_heads
 ANALYSES: dict[str, Analysis[Any, Any]] = {
     "chg": CHG,
     "cchg": adapted(ContrastiveGating(), cchg, gates=lambda result, asked: contrastive(result, asked.seed)),
-    "evaluation": adapted(Evaluation(), evaluation),
+    "evaluation": EVALUATION,
     "induction": adapted(Induction(), induction, whole="heads"),
     "battery": adapted(Battery(), battery, whole="heads"),
     "sufficiency": adapted(
