@@ -9,9 +9,7 @@ from headscope.analyses.agreement.compute import Agreement
 from headscope.analyses.base import Analysis
 from headscope.analyses.battery import figures as battery
 from headscope.analyses.battery.compute import Battery
-from headscope.analyses.cchg import figures as cchg
-from headscope.analyses.cchg.compute import ContrastiveGating
-from headscope.analyses.cchg.presets import presets as contrastive
+from headscope.analyses.cchg import CCHG
 from headscope.analyses.chg import CHG
 from headscope.analyses.composition import COMPOSITION
 from headscope.analyses.eigen import EIGEN
@@ -38,7 +36,7 @@ from headscope.analyses.sufficiency.gates import sufficient_heads
 
 ANALYSES: dict[str, Analysis[Any, Any]] = {
     "chg": CHG,
-    "cchg": adapted(ContrastiveGating(), cchg, gates=lambda result, asked: contrastive(result, asked.seed)),
+    "cchg": CCHG,
     "evaluation": EVALUATION,
     "induction": adapted(Induction(), induction, whole="heads"),
     "battery": adapted(Battery(), battery, whole="heads"),

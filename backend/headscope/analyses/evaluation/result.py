@@ -58,10 +58,10 @@ class EvaluationResult(Result):
 
 
 QUANTITIES: Mapping[str, Quantity] = {
-    "accuracy_ungated": Quantity("Accuracy without gates", "share"),
-    "accuracy_gated": Quantity("Accuracy with gates", "share"),
-    "mean_accuracy_ungated": Quantity("Mean accuracy without gates", "share"),
-    "mean_accuracy_gated": Quantity("Mean accuracy with gates", "share"),
+    "accuracy_ungated": Quantity("Accuracy, ungated", "share"),
+    "accuracy_gated": Quantity("Accuracy, gated", "share"),
+    "mean_accuracy_ungated": Quantity("Mean accuracy, ungated", "share"),
+    "mean_accuracy_gated": Quantity("Mean accuracy, gated", "share"),
     "heads_shut": Quantity("Heads shut", "count"),
 }
 
