@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from headscope.analyses import figures
-from headscope.analyses.base import Arrays, Context, Result
-from headscope.analyses.cchg.compute import ContrastiveGating
-from headscope.analyses.cchg.presets import presets
+from headscope.analyses import figures, in_place
+from headscope.analyses.base import Result, Spec
+from headscope.analyses.cchg import CCHG
+from headscope.analyses.cchg.gates import offered
+from headscope.analyses.cchg.result import CchgResult
 from headscope.analyses.cchg.schema import CchgParams
 from headscope.analyses.export import export
+from headscope.analyses.offered_gates import AskedGates
+from headscope.analyses.references import RunRef, check_needed
 from headscope.errors import Invalid, NotFound, Refused
 from micro.two_tasks import FIRST_HEAD, IDLE, LOWER, SECOND_HEAD, UPPER, Asked, two_task_model
 from services.results import made
 
-CCHG = ContrastiveGating()
 PARAMS = CchgParams(
     retain=("lower",), forget=("upper",), held_out_forget=("more",), push="both", seeds=2, steps=40,
     batch_size=8, lr_start=0.5, lr_end=0.1, n_test=8, gating="earlier",
@@ -30,7 +33,13 @@ def plain_run() -> Result:
     """A gating run of the first task: only its own head is needed."""
     minus = np.full((2, 1, 3), 0.02, np.float32)
     minus[:, 0, 0] = 0.98
-    arrays = {"g_minus": minus, "g_plus": np.full_like(minus, 0.98), "g_zero": minus}
+    losses = np.zeros((2, 1), np.float32)
+    scores = np.ones((4, 2), np.float32)
+    arrays = {
+        "g_minus": minus, "g_plus": np.full_like(minus, 0.98), "g_zero": minus,
+        "loss_zero": losses, "loss_plus": losses, "loss_minus": losses,
+        "heldout_accuracy": scores, "heldout_log_probability": scores,
+    }  # fmt: skip
     return made("chg", 1, {}, two_task_model().info, {"name": "lower"}, (0, 1), arrays)
 
 
@@ -40,33 +49,32 @@ def inputs(**changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def run(params: CchgParams = PARAMS, **changes: Any) -> tuple[Result, dict[str, Arrays]]:
-    model, given = two_task_model(), inputs(**changes)
-    done: dict[str, Arrays] = {}
-    for piece in CCHG.plan(params, model.info, given):
-        context = Context(model, None, {key: done[key] for key in piece.needs}, inputs=given)
-        done[piece.key] = CCHG.compute(piece, params, context)
-    return CCHG.assemble(params, model.info, None, done), done
+def spec(params: CchgParams = PARAMS, **changes: Any) -> Spec[CchgParams]:
+    return Spec(params, two_task_model().info, None, inputs(**changes))
+
+
+def run(params: CchgParams = PARAMS, **changes: Any) -> CchgResult:
+    return in_place.compute(CCHG, spec(params, **changes), two_task_model())
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
-    return run()[0]
+def result() -> CchgResult:
+    return run()
 
 
 @pytest.mark.parametrize("push", ["open", "shut"])
 def test_the_forgotten_tasks_head_is_closed_and_the_retained_ones_stays_open(
-    result: Result, push: str
+    result: CchgResult, push: str
 ) -> None:
     for way, kept, closed in (("named", FIRST_HEAD, SECOND_HEAD), ("exchanged", SECOND_HEAD, FIRST_HEAD)):
-        gates = result.arrays[f"g_{way}_{push}"]
+        gates = result.g[f"{way}_{push}"]
         assert (gates[:, kept[0], kept[1]] > 0.8).all()
         assert (gates[:, closed[0], closed[1]] < 0.2).all()
         idle = gates[:, IDLE[0], IDLE[1]]
         assert ((idle > 0.5) if push == "open" else (idle < 0.5)).mean() > 0.5
 
 
-def test_the_maps_of_two_pushes_have_titles_of_their_own(result: Result) -> None:
+def test_the_maps_of_two_pushes_have_titles_of_their_own(result: CchgResult) -> None:
     named = ("gates", "exchanged", "gates-shut", "exchanged-shut")
     titles = [figures.build(result, name)["layout"]["meta"]["title"] for name in named]
     assert len(set(titles)) == 4
@@ -75,11 +83,11 @@ def test_the_maps_of_two_pushes_have_titles_of_their_own(result: Result) -> None
     assert "λ −0.1" in figures.build(result, "gates-shut")["layout"]["meta"]["reading"]
 
 
-def test_accuracy_says_what_is_kept_and_what_is_lost_on_tasks_never_fitted_too(result: Result) -> None:
-    assert [task["name"] for task in result.values["tasks"]] == ["lower", "upper", "more"]
-    assert result.arrays["accuracy_ungated"].tolist() == [1, 1, 1]
-    np.testing.assert_array_equal(result.arrays["accuracy_named_open"][:, 0], 1)
-    assert (result.arrays["log_probability_named_open"][:, 1:] < -2).all()
+def test_accuracy_says_what_is_kept_and_what_is_lost_on_tasks_never_fitted_too(result: CchgResult) -> None:
+    assert [task["name"] for task in result.tasks] == ["lower", "upper", "more"]
+    assert result.accuracy_ungated.tolist() == [1, 1, 1]
+    np.testing.assert_array_equal(result.accuracy["named_open"][:, 0], 1)
+    assert (result.log_probability["named_open"][:, 1:] < -2).all()
     rows = figures.table(result, "accuracy")["rows"]
     assert len(rows) == 4 * 3
     roles = {(row[0].split(",")[0], row[1]): row[2] for row in rows}
@@ -87,19 +95,21 @@ def test_accuracy_says_what_is_kept_and_what_is_lost_on_tasks_never_fitted_too(r
     assert roles["exchanged", "more"] == "retained"
 
 
-def test_what_sets_apart_is_counted_by_hand(result: Result) -> None:
-    outcome = result.values["fits"][0]
-    accuracy = result.arrays["accuracy_named_open"]
+def test_what_sets_apart_is_counted_by_hand(result: CchgResult) -> None:
+    outcome = result.fits[0]
+    accuracy = result.accuracy["named_open"]
     assert outcome["kept"] == pytest.approx(accuracy[:, 0].mean())
     assert outcome["left"] == pytest.approx(accuracy[:, 1].mean())
     assert outcome["seeds_apart"] == int(((accuracy[:, 0] >= 0.9) & (accuracy[:, 1] < 0.5)).sum())
-    exchanged = result.values["fits"][1]
+    exchanged = result.fits[1]
     assert (exchanged["retain"], exchanged["forget"]) == (["upper"], ["lower"])
-    assert CCHG.headline(result)["retained_keeps"] == outcome["kept"]
+    headline = CCHG.headline(result)
+    assert headline["retained_keeps"] == outcome["kept"]
+    assert list(headline) == list(CCHG.quantities)
 
 
-def test_the_plain_gates_stand_beside(result: Result) -> None:
-    assert result.arrays["plain_shut"].tolist() == [pytest.approx([0.98, 0.02, 0.02])]
+def test_the_plain_gates_stand_beside(result: CchgResult) -> None:
+    assert result.plain["shut"].tolist() == [pytest.approx([0.98, 0.02, 0.02])]
     table = figures.table(result, "gates")
     assert [column["name"] for column in table["columns"]][-2:] == ["plain_open", "plain_shut"]
     assert "absent" not in figures.build(result, "plain")["layout"]["meta"]
@@ -107,25 +117,22 @@ def test_the_plain_gates_stand_beside(result: Result) -> None:
 
 def test_one_push_has_no_map_of_the_other_and_says_so() -> None:
     params = PARAMS.model_copy(update={"push": "shut", "steps": 2, "gating": None, "seeds": 1})
-    result = run(params, gating=None)[0]
-    assert {name for name in result.arrays if name.startswith("g_")} == {
-        "g_named_shut",
-        "g_exchanged_shut",
-    }
+    result = run(params, gating=None)
+    assert set(result.g) == {"named_shut", "exchanged_shut"}
     for name in ("gates-shut", "exchanged-shut", "plain"):
         assert figures.build(result, name)["layout"]["meta"]["absent"]
-    assert result.values["fits"][0]["regularisation"] == -0.1
-    assert any("No causal head gating run" in note for note in result.values["notes"])
+    assert result.fits[0]["regularisation"] == -0.1
+    assert any("No causal head gating run" in note for note in result.notes)
 
 
 def test_seeds_in_one_run_equal_seeds_of_their_own() -> None:
     short = PARAMS.model_copy(update={"push": "open", "steps": 5})
-    both, alone = run(short)[0], run(short.model_copy(update={"seeds": 1, "first_seed": 1}))[0]
+    both, alone = run(short), run(short.model_copy(update={"seeds": 1, "first_seed": 1}))
     for name in ("g_named_open", "g_exchanged_open", "accuracy_named_open"):
         np.testing.assert_allclose(alone.arrays[name][0], both.arrays[name][1], atol=1e-6)
 
 
-def test_each_fit_of_the_picture_has_its_tasks_below_its_name(result: Result) -> None:
+def test_each_fit_of_the_picture_has_its_tasks_below_its_name(result: CchgResult) -> None:
     figure = figures.build(result, "accuracy")
     axis = figure["layout"]["yaxis"]
     shown = dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
@@ -140,33 +147,47 @@ def test_each_fit_of_the_picture_has_its_tasks_below_its_name(result: Result) ->
         assert axis["tickvals"][below].startswith(f"{fit}: ")
 
 
-def test_figures_tables_and_exports_of_a_run(result: Result) -> None:
+def test_figures_tables_and_exports_of_a_run(result: CchgResult) -> None:
     for name in figures.names("cchg"):
         figure = figures.build(result, name)
         assert figure["layout"]["meta"]["reading"]
         assert figures.table(result, name)["rows"]
     for kind in ("json", "csv", "npz"):
         assert export(result, kind, {}).content
-    assert Result.from_json(result.to_json()).values == result.values
+    assert CchgResult.from_json(result.to_json()).values == result.values
 
 
 @pytest.mark.parametrize(
-    ("changes", "code", "words"),
+    ("changes", "words"),
     [
-        ({"retain": ()}, "task-missing", "a task to retain"),
-        ({"forget": (LOWER,)}, "same-task", "'lower' stands in retain and in forget"),
-        ({"forget": (replace(LOWER, name="copy"),)}, "same-task", "'copy', which is the same as 'lower'"),
-        ({"held_out_retain": (LOWER,)}, "same-task", "in retain and in held_out_retain"),
-        ({"retain": (LOWER, LOWER)}, "same-task", "twice in retain"),
-        ({"gating": replace(plain_run(), analysis="induction")}, "not-gating", "induction"),
+        ({"forget": (LOWER,)}, "'lower' stands in retain and in forget"),
+        ({"forget": (replace(LOWER, name="copy"),)}, "'copy', which is the same as 'lower'"),
+        ({"held_out_retain": (LOWER,)}, "in retain and in held_out_retain"),
+        ({"retain": (LOWER, LOWER)}, "twice in retain"),
     ],
 )
-def test_what_makes_no_sense_is_refused_when_asked_for(
-    changes: dict[str, Any], code: str, words: str
-) -> None:
-    with pytest.raises(Invalid, match=words) as error:
-        CCHG.estimate(PARAMS, two_task_model().info, None, inputs=inputs(**changes))
-    assert error.value.code == code
+def test_a_task_in_two_places_is_refused_when_asked_for(changes: dict[str, Any], words: str) -> None:
+    asks: tuple[Callable[[Spec[CchgParams]], object], ...] = (CCHG.estimate, CCHG.plan)
+    for ask in asks:
+        with pytest.raises(Invalid, match=words) as error:
+            ask(spec(**changes))
+        assert error.value.code == "same-task"
+
+
+@pytest.mark.parametrize("missing", ["retain", "forget"])
+def test_a_set_without_tasks_is_refused(missing: str) -> None:
+    with pytest.raises(Invalid, match=f"a task for {missing}") as error:
+        check_needed(CCHG.title, CCHG.references, inputs(**{missing: ()}))
+    assert error.value.code == "task-missing"
+
+
+def test_a_run_beside_it_of_another_analysis_is_refused() -> None:
+    reference = CCHG.references["gating"]
+    assert isinstance(reference, RunRef)
+    reference.check(plain_run(), None)
+    with pytest.raises(Invalid, match="induction") as error:
+        reference.check(replace(plain_run(), analysis="induction"), None)
+    assert error.value.code == "not-gating"
 
 
 def test_a_task_that_the_model_cant_do_ends_the_run_with_the_number() -> None:
@@ -186,17 +207,17 @@ def test_the_estimate_counts_every_fit() -> None:
     one = PARAMS.model_copy(update={"push": "open", "steps": 100})
     both = one.model_copy(update={"push": "both"})
     info = replace(two_task_model().info, n_params=10**8, n_params_non_embedding=10**8)
-    seconds = [CCHG.estimate(params, info, None, inputs=inputs()).seconds for params in (one, both)]
+    seconds = [CCHG.estimate(replace(spec(params), model=info)).seconds for params in (one, both)]
     assert 1.5 < seconds[1] / seconds[0] <= 2.01
 
 
-def test_gates_to_try_are_those_of_each_fit_whole_and_rounded(result: Result) -> None:
-    found = {preset.name: preset for preset in presets(result)}
+def test_gates_to_try_are_those_of_each_fit_whole_and_rounded(result: CchgResult) -> None:
+    found = {preset.name: preset for preset in offered(result, AskedGates())}
     assert len(found) == 8
-    mean = result.arrays["g_named_open"].mean(axis=0)
+    mean = result.g["named_open"].mean(axis=0)
     np.testing.assert_allclose(found["named-open"].gates, mean, atol=1e-6)
     np.testing.assert_array_equal(found["named-open-rounded"].gates, mean >= 0.5)
-    one = {preset.name: preset for preset in presets(result, 1)}
-    np.testing.assert_array_equal(one["exchanged-shut"].gates, result.arrays["g_exchanged_shut"][1])
+    one = {preset.name: preset for preset in offered(result, AskedGates(seed=1))}
+    np.testing.assert_array_equal(one["exchanged-shut"].gates, result.g["exchanged_shut"][1])
     with pytest.raises(NotFound, match="Its seeds are 0, 1"):
-        presets(result, 7)
+        offered(result, AskedGates(seed=7))

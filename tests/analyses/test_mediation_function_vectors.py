@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +10,10 @@ import pytest
 import torch
 
 from headscope.analyses import figures
-from headscope.analyses.base import Arrays, Context, Input, Progress, Result
-from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
+from headscope.analyses.base import Context, Progress, Spec
+from headscope.analyses.in_place import compute
+from headscope.analyses.mediation_function_vectors import FUNCTION_VECTORS
+from headscope.analyses.mediation_function_vectors.result import FunctionVectorsResult
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
 from headscope.core.arrays import decode
 from headscope.core.attribution.mediation import effects, mean_z
@@ -27,19 +28,19 @@ from headscope.tasks.task import Row, Task
 from headscope.tasks.text import TextTask
 from micro.mediator import MEDIATOR, mediator_model, mediator_task
 
-ANALYSIS = FunctionVectors()
 PARAMS = FunctionVectorParams(shots=3, clean=6, prompts=4)
 
 
+def spec(
+    model: HeadModel, task: Task | None, params: FunctionVectorParams = PARAMS, others: tuple[Task, ...] = ()
+) -> Spec[FunctionVectorParams]:
+    return Spec(params, model.info, task, {"tasks": others} if others else {})
+
+
 def run(
-    model: HeadModel, task: Task, params: FunctionVectorParams, others: tuple[Task, ...] = ()
-) -> tuple[Result, dict[str, Arrays]]:
-    inputs: Mapping[str, Input] = {"tasks": others} if others else {}
-    done: dict[str, Arrays] = {}
-    for piece in ANALYSIS.plan(params, model.info, inputs):
-        context = Context(model, task, {key: done[key] for key in piece.needs}, inputs=inputs)
-        done[piece.key] = ANALYSIS.compute(piece, params, context)
-    return ANALYSIS.assemble(params, model.info, task, done), done
+    model: HeadModel, task: Task, params: FunctionVectorParams = PARAMS, others: tuple[Task, ...] = ()
+) -> FunctionVectorsResult:
+    return compute(FUNCTION_VECTORS, spec(model, task, params, others), model)
 
 
 @pytest.fixture(scope="module")
@@ -49,30 +50,30 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> HeadModel:
 
 
 @pytest.fixture(scope="module")
-def planted() -> Result:
-    result, _ = run(mediator_model(), mediator_task(), PARAMS)
-    return result
+def planted() -> FunctionVectorsResult:
+    return run(mediator_model(), mediator_task())
 
 
-def test_the_planted_mediator_and_no_other_head_is_found(planted: Result) -> None:
-    found = np.argwhere(planted.arrays["over_tasks_significant"] > 0).tolist()
+def test_the_planted_mediator_and_no_other_head_is_found(planted: FunctionVectorsResult) -> None:
+    found = np.argwhere(planted.over_tasks_significant > 0).tolist()
     assert found == [list(MEDIATOR)]
-    others = planted.arrays["effect"][0].copy()
+    others = planted.effect[0].copy()
     assert others[MEDIATOR] > 0.05
     others[MEDIATOR] = 0
     assert others.max() < 1e-3
-    assert planted.arrays["p_clean"][0] > planted.arrays["p_shuffled"][0] + 0.1
-    assert planted.values["notes"] == []
-    headline = ANALYSIS.headline(planted)
+    assert planted.p_clean[0] > planted.p_shuffled[0] + 0.1
+    assert planted.notes == []
+    headline = FUNCTION_VECTORS.headline(planted)
     assert headline["strongest_head"] == f"{MEDIATOR[0]}.{MEDIATOR[1]}"
     assert headline["heads_that_stand_out"] == 1
+    assert set(headline) == set(FUNCTION_VECTORS.quantities)
 
 
-def test_no_head_that_stands_out_is_said(planted: Result) -> None:
+def test_no_head_that_stands_out_is_said(planted: FunctionVectorsResult) -> None:
     model = mediator_model(strength=0.0)
-    result, _ = run(model, mediator_task(), PARAMS)
-    assert not result.arrays["significant"].any()
-    assert "no head stands out" in result.values["notes"][0]
+    result = run(model, mediator_task())
+    assert not result.significant.any()
+    assert "no head stands out" in result.notes[0]
     for name in ("effect", "heads"):
         assert "No head stands out" in figures.build(result, name)["layout"]["meta"]["reading"]
     outlined = [
@@ -84,65 +85,73 @@ def test_no_head_that_stands_out_is_said(planted: Result) -> None:
     assert not [s for s in figures.build(result, "effect")["layout"]["shapes"] if s.get("name") == "outlined"]
 
 
-def test_bars_of_one_picture_differ_in_colour_and_are_percent(planted: Result) -> None:
+def test_bars_of_one_picture_differ_in_colour_and_are_percent(planted: FunctionVectorsResult) -> None:
     figure = figures.build(planted, "answers")
     assert len({trace["marker"]["color"] for trace in figure["data"]}) == 3
     clean = decode(figure["data"][0]["y"])
-    np.testing.assert_allclose(clean, 100 * planted.arrays["p_clean"], rtol=1e-6)
+    np.testing.assert_allclose(clean, 100 * planted.p_clean, rtol=1e-6)
 
 
 def test_effects_are_the_core_s_over_tasks(small: HeadModel) -> None:
     tasks = [builtin_tasks()[name] for name in ("capitalize", "antonym")]
     params = PARAMS.model_copy(update={"tasks": ("antonym", "capitalize"), "prompts": 3})
-    result, _ = run(small, tasks[0], params, (tasks[1], tasks[0]))
-    assert result.values["tasks"] == ["capitalize", "antonym"]  # its own once, and first
+    result = run(small, tasks[0], params, (tasks[1], tasks[0]))
+    assert result.tasks == ["capitalize", "antonym"]  # its own once, and first
+    assert result.titles == [tasks[0].title, "antonym"]
     for number, task in enumerate(tasks):
         prompts = label_prompts(
             task, small.tokenizer, clean=6, shuffled=3, shots=3, seed=0, n_ctx=small.info.n_ctx
         )
         z = mean_z(small, prompts.clean).z.float()
         rises = [effects(small, example, z).rise for example in prompts.shuffled]
-        np.testing.assert_allclose(result.arrays["rise"][number], torch.stack(rises), atol=1e-6)
-        np.testing.assert_allclose(result.arrays["effect"][number], torch.stack(rises).mean(0), atol=1e-6)
-    np.testing.assert_allclose(result.arrays["over_tasks"], result.arrays["effect"].mean(0), atol=1e-7)
+        np.testing.assert_allclose(result.rise[number], torch.stack(rises), atol=1e-6)
+        np.testing.assert_allclose(result.effect[number], torch.stack(rises).mean(0), atol=1e-6)
+    np.testing.assert_allclose(result.over_tasks, result.effect.mean(0), atol=1e-7)
     for name in figures.names("mediation-function-vectors"):
         figures.build(result, name)
         assert len(figures.table(result, name)["rows"]) in (2, small.info.n_layers * small.info.n_heads)
 
 
-def test_pieces_cut_smaller_give_the_same_result(planted: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_cut_smaller_give_the_same_result(
+    planted: FunctionVectorsResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 1.0)
-    cut, pieces = run(mediator_model(), mediator_task(), PARAMS)
-    assert len(pieces) == 10
+    asked = spec(mediator_model(), mediator_task())
+    assert [piece.key for piece in FUNCTION_VECTORS.plan(asked)] == [
+        *(f"clean/0/{n}-{n}" for n in range(6)),
+        *(f"effects/0/{n}-{n}" for n in range(4)),
+    ]
+    cut = run(mediator_model(), mediator_task())
     for name, array in planted.arrays.items():
         np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-5, atol=1e-7)
 
 
 def test_a_task_with_fewer_prompts_says_so() -> None:
     task = mediator_task(rows=12)
-    result, _ = run(mediator_model(), task, PARAMS.model_copy(update={"prompts": 9, "clean": 90}))
-    assert result.arrays["n_prompts"].tolist() == [4]
-    assert result.arrays["n_clean"].tolist() == [8]
-    assert "4 shuffled prompts, where 9 were asked for" in " ".join(result.values["notes"])
+    result = run(mediator_model(), task, PARAMS.model_copy(update={"prompts": 9, "clean": 90}))
+    assert result.n_prompts.tolist() == [4]
+    assert result.n_clean.tolist() == [8]
+    assert "4 shuffled prompts, where 9 were asked for" in " ".join(result.notes)
 
 
 def test_it_estimates_reports_and_can_be_stopped() -> None:
     model, task = mediator_model(), mediator_task()
-    estimate = ANALYSIS.estimate(PARAMS, model.info, task, tokenizer=model.tokenizer)
+    asked = spec(model, task)
+    estimate = FUNCTION_VECTORS.estimate(asked, tokenizer=model.tokenizer)
     assert estimate.seconds > 0
     assert "6 clean and 4 shuffled prompts" in estimate.basis
-    works = ANALYSIS.plan(PARAMS, model.info)
-    first = ANALYSIS.compute(works[0], PARAMS, Context(model, task))
+    clean, patched = FUNCTION_VECTORS.plan(asked)
+    assert patched.needs == (clean.key,)
     seen: list[Progress] = []
-    asked = 0
+    checks = 0
 
     def checkpoint() -> None:
-        nonlocal asked
-        asked += 1
+        nonlocal checks
+        checks += 1
 
-    context = Context(model, task, {works[0].key: first}, checkpoint=checkpoint, report=seen.append)
-    ANALYSIS.compute(works[1], PARAMS, context)
-    assert asked >= 4
+    kept = {clean.key: clean.compute(Context(model))}
+    patched.compute(Context(model, kept, checkpoint, seen.append))
+    assert checks >= 4
     assert [progress.fraction for progress in seen] == [0.25, 0.5, 0.75, 1.0]
 
 
@@ -156,11 +165,17 @@ def test_what_cannot_be_asked_is_refused(small: HeadModel) -> None:
     for code, task in wrong.items():
         model = mediator_model() if code == "unlike-prompts" else small
         for ask in (
-            lambda task=task, model=model: run(model, task, PARAMS),
-            lambda task=task, model=model: ANALYSIS.estimate(
-                PARAMS, model.info, task, tokenizer=model.tokenizer
+            lambda task=task, model=model: run(model, task),
+            lambda task=task, model=model: FUNCTION_VECTORS.estimate(
+                spec(model, task), tokenizer=model.tokenizer
             ),
         ):
             with pytest.raises(Invalid) as caught:
                 ask()
             assert caught.value.code == code
+
+
+def test_without_a_task_there_is_nothing_to_plan() -> None:
+    with pytest.raises(Invalid) as caught:
+        FUNCTION_VECTORS.plan(spec(mediator_model(), None))
+    assert caught.value.code == "task-missing"

@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from core.plain_patching import put_at
-from headscope.analyses.base import Arrays, Context
-from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
+from headscope.analyses.base import Spec
+from headscope.analyses.in_place import compute
+from headscope.analyses.mediation_function_vectors import FUNCTION_VECTORS
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
 from headscope.core.attribution.mediation import effects, mean_z
 from headscope.core.model.bridge import BridgedModel
@@ -36,16 +37,12 @@ def model(folder: Path) -> BridgedModel:  # noqa: F811
 
 
 def test_one_task_of_25_prompts(model: BridgedModel, bench: Bench) -> None:
-    analysis, params, task = FunctionVectors(), FunctionVectorParams(), builtin_tasks()[TASK]
-    assert params.prompts == 25
-    done: dict[str, Arrays] = {}
+    spec = Spec(FunctionVectorParams(), model.info, builtin_tasks()[TASK])
+    assert spec.params.prompts == 25
     started = time.monotonic()
-    for piece in analysis.plan(params, model.info):
-        context = Context(model, task, {key: done[key] for key in piece.needs})
-        done[piece.key] = analysis.compute(piece, params, context)
-    result = analysis.assemble(params, model.info, task, done)
+    result = compute(FUNCTION_VECTORS, spec, model)
     bench.at_most("function vectors, smollm2-135m, one task, 25 prompts", time.monotonic() - started, 60)
-    assert result.arrays["n_prompts"].tolist() == [25]
+    assert result.n_prompts.tolist() == [25]
 
 
 def test_against_one_full_pass_a_head(model: BridgedModel, bench: Bench) -> None:

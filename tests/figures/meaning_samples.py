@@ -42,8 +42,14 @@ def of(given: dict[str, Input], **params: Any) -> Result:
 
 def run(analysis: str, params: dict[str, Any], arrays: dict[str, Any], **values: Any) -> Result:
     task = values.pop("task", None)
-    typed = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
+    typed = {name: _stored(array) for name, array in arrays.items()}
     return made(analysis, 1, params, INFO, task, (0, 1), typed, values)
+
+
+def _stored(array: Any) -> Any:
+    """As results hold it: float32, ones and zeros for what is or isn't, counts as they are."""
+    values = np.asarray(array)
+    return values.astype({"b": np.uint8, "u": np.uint32}.get(values.dtype.kind, np.float32))
 
 
 def at(value: float, *heads: tuple[int, int], otherwise: float = 0.05) -> Any:
@@ -80,10 +86,24 @@ def eigen(positivity: Any = None) -> Result:
 
 def functions() -> Result:
     effect = np.stack([at(0.4, (1, 1), otherwise=0.0), at(0.0)])
+    significant = effect > 0.2
+    answers = dict.fromkeys(("p_clean", "right_clean", "p_shuffled", "right_shuffled"), np.ones(2))
     return run(
         "mediation-function-vectors",
         {"sds": 3.0},
-        {"effect": effect, "error": 0.01 * np.ones_like(effect), "significant": effect > 0.2},
+        {
+            "rise": effect[:, None],
+            "effect": effect,
+            "error": 0.01 * np.ones_like(effect),
+            "significant": significant,
+            "over_tasks": effect.mean(0),
+            "over_tasks_significant": significant[0],
+            **dict.fromkeys(("n_prompts", "n_clean"), np.ones(2, np.uint32)),
+            **answers,
+        },
+        limits=[0.2, 0.2],
+        over_tasks_limit=0.2,
+        notes=[],
         tasks=["pairs", "colours"],
         titles=["Pairs", "colours"],
         task={"name": "pairs", "title": "Pairs"},
@@ -96,10 +116,12 @@ def rules() -> Result:
         arrays |= {
             kind: at(1.0, (0, 2)),
             f"{kind}_error": at(0.1),
-            f"{kind}_significant": at(0.0, otherwise=0),
+            f"{kind}_significant": np.zeros((2, 4), bool),
         }
-    arrays["abstraction_significant"] = at(1.0, (0, 2), otherwise=0)
-    return run("mediation-abstract-rules", {"correction": "max", "alpha": 0.05}, arrays)
+    arrays["abstraction_significant"] = at(1.0, (0, 2), otherwise=0.0) > 0
+    pairs = {"rule": 9, "items": 9}
+    params = {"correction": "max", "alpha": 0.05}
+    return run("mediation-abstract-rules", params, arrays, tried=pairs, kept=pairs, notes=[])
 
 
 def gating() -> Result:

@@ -112,12 +112,14 @@ def test_words_that_a_piece_kept_as_bytes_are_read_as_what_they_said(store: Stor
     """A run that an earlier version began goes on with the pieces that it has."""
     before = {
         "limits": np.frombuffer(b"Positions are left out.\nNorms, too.", np.uint8),
+        "about": np.frombuffer(b'{"name": "plural", "chance": 0.05}', np.uint8),
         "names": np.frombuffer(b'[[3, null, "ff"]]', np.uint8),
         "words": np.frombuffer(b'{"prompt": [[1, "a", "61"]]}', np.uint8),
         "source": np.array([0, 2], np.uint8),
     }
     words = {
         "limits": ["Positions are left out.", "Norms, too."],
+        "about": {"name": "plural", "chance": 0.05},
         "names": [[3, None, "ff"]],
         "words": {"prompt": [[1, "a", "61"]]},
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -165,10 +164,10 @@ def test_a_sufficiency_run_gives_its_heads_to_keep(client: TestClient, rows: Row
 def test_gates_of_a_run_are_kept_under_their_own_id(client: TestClient, rows: Rows) -> None:
     found = cchg()
     wide = {
-        name: np.tile(array, (1, 1, 2)) if name.startswith("g_") else array
+        name: np.tile(array, 2) if name.startswith(("g_", "plain_")) else array
         for name, array in found.arrays.items()
     }
-    contrast = replace(found, model=Catalogue(Settings()).info(MODEL), arrays=wide)
+    contrast = changed(found, model=Catalogue(Settings()).info(MODEL), arrays=wide)
     rows.done("c", contrast, analysis="cchg", model=contrast.model, task=None)
     assert list(given(client, "c")) == [
         "named-open", "named-open-rounded", "exchanged-open", "exchanged-open-rounded",

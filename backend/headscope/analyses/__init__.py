@@ -7,6 +7,7 @@ from typing import Any
 from headscope.analyses.agreement import figures as agreement
 from headscope.analyses.agreement.compute import Agreement
 from headscope.analyses.base import Analysis
+<<<<<<< HEAD
 from headscope.analyses.battery import BATTERY
 from headscope.analyses.cchg import figures as cchg
 from headscope.analyses.cchg.compute import ContrastiveGating
@@ -17,13 +18,22 @@ from headscope.analyses.eigen import EIGEN
 from headscope.analyses.evaluation import figures as evaluation
 from headscope.analyses.evaluation.compute import Evaluation
 from headscope.analyses.induction import INDUCTION
+=======
+from headscope.analyses.battery import figures as battery
+from headscope.analyses.battery.compute import Battery
+from headscope.analyses.cchg import CCHG
+from headscope.analyses.chg import CHG
+from headscope.analyses.composition import COMPOSITION
+from headscope.analyses.eigen import EIGEN
+from headscope.analyses.evaluation import EVALUATION
+from headscope.analyses.induction import figures as induction
+from headscope.analyses.induction.compute import Induction
+>>>>>>> an-mediation
 from headscope.analyses.legacy import adapted
 from headscope.analyses.meaning import figures as meaning
 from headscope.analyses.meaning.compute import Meaning
-from headscope.analyses.mediation_abstract_rules import figures as mediation_abstract_rules
-from headscope.analyses.mediation_abstract_rules.compute import AbstractRules
-from headscope.analyses.mediation_function_vectors import figures as mediation_function_vectors
-from headscope.analyses.mediation_function_vectors.compute import FunctionVectors
+from headscope.analyses.mediation_abstract_rules import ABSTRACT_RULES
+from headscope.analyses.mediation_function_vectors import FUNCTION_VECTORS
 from headscope.analyses.paths import PATHS
 from headscope.analyses.probe import PROBE
 from headscope.analyses.relatives import RELATIVES
@@ -37,10 +47,17 @@ from headscope.analyses.sufficiency.gates import sufficient_heads
 
 ANALYSES: dict[str, Analysis[Any, Any]] = {
     "chg": CHG,
+<<<<<<< HEAD
     "cchg": adapted(ContrastiveGating(), cchg, gates=lambda result, asked: contrastive(result, asked.seed)),
     "evaluation": adapted(Evaluation(), evaluation),
     "induction": INDUCTION,
     "battery": BATTERY,
+=======
+    "cchg": CCHG,
+    "evaluation": EVALUATION,
+    "induction": adapted(Induction(), induction, whole="heads"),
+    "battery": adapted(Battery(), battery, whole="heads"),
+>>>>>>> an-mediation
     "sufficiency": adapted(
         Sufficiency(), sufficiency, gates=lambda result, asked: [sufficient_heads(result)]
     ),
@@ -48,8 +65,8 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "relatives": RELATIVES,
     "probe": PROBE,
     "agreement": adapted(Agreement(), agreement, whole="facilitation"),
-    "mediation-function-vectors": adapted(FunctionVectors(), mediation_function_vectors),
-    "mediation-abstract-rules": adapted(AbstractRules(), mediation_abstract_rules),
+    "mediation-function-vectors": FUNCTION_VECTORS,
+    "mediation-abstract-rules": ABSTRACT_RULES,
     "eigen": EIGEN,
     "composition": COMPOSITION,
     "skip-trigrams": SKIP_TRIGRAMS,

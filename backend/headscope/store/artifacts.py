@@ -27,7 +27,7 @@ Kept = Mapping[str, Any]
 
 _WORDS = "values as JSON"
 _LINES: frozenset[str] = frozenset({"limits", "readers", "writers"})
-_JSON: frozenset[str] = frozenset({"names", "words"})
+_JSON: frozenset[str] = frozenset({"about", "names", "words"})
 
 
 def put(session: Session, kind: str, content: bytes) -> str:

@@ -8,15 +8,14 @@ F is an example's forward pass (``core.model.cost.forward_flop``); a backward to
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from headscope.analyses.base import Estimate
+from headscope.analyses.base import Estimate, Spec
 from headscope.analyses.cchg.plan import NOMINAL_TOKENS
 from headscope.analyses.cchg.schema import CchgParams, fits
-from headscope.analyses.cchg.tasks import asked
+from headscope.analyses.cchg.tasks import asked, named
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
 from headscope.core.model.cost import (
     CPU_BUDGET,
@@ -32,18 +31,15 @@ _SAMPLED = 32
 
 
 def estimate(
-    params: CchgParams,
-    model: ModelInfo,
-    tasks: Mapping[str, Task],
-    *,
-    tokenizer: Tokenizer | None = None,
-    throughput: float | None = None,
+    spec: Spec[CchgParams], *, tokenizer: Tokenizer | None = None, throughput: float | None = None
 ) -> Estimate:
     """Wall seconds and peak bytes. With a tokenizer the first examples of each task are measured.
 
-    Raises ``Invalid`` where a task gives no usable examples, e.g. none that fits the context.
+    Raises what ``tasks.named`` does, and ``Invalid`` where a task gives no usable examples, e.g. none that
+    fits the context.
     """
-    model = replace(model, dtype=params.dtype)
+    params, tasks = spec.params, named(spec)
+    model = replace(spec.model, dtype=params.dtype)
     cost = {name: _cost(task, params, model, tokenizer) for name, task in tasks.items()}
     of_sets = [float(np.mean([cost[name][0] for name in names])) for names in (params.retain, params.forget)]
     n_test = {name: min(params.n_test, task.sizes(seed=params.split_seed)[1]) for name, task in tasks.items()}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.base import Figure
 from headscope.analyses.cchg import tables
+from headscope.analyses.cchg.result import CchgResult, Outcome
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.arrays import encode
 from headscope.figures import curves, head_grid
@@ -20,7 +21,7 @@ _MAPS = ("gates", "exchanged", "gates-shut", "exchanged-shut")
 """The map of each fit, in the order of the fits; the last two are there where both pushes were fitted."""
 
 
-def accuracy(result: Result, view: View) -> Drawing:
+def accuracy(result: CchgResult, view: View) -> Drawing:
     """Each task's held-out accuracy without and with the gates, for each fit."""
     rows = tables.outcomes(result)
     colours = view.colours
@@ -43,24 +44,24 @@ def accuracy(result: Result, view: View) -> Drawing:
         "yaxis": _task_axis(rows),
         "margin": {"l": 12, "r": 16, "t": 34, "b": 44},
     }
-    first = result.values["fits"][0]
+    first = result.fits[0]
     reading = (
         f"Teacher-forced accuracy on rows that no fit saw, without and with the gates ({first['way']} sets "
         "first, then exchanged); whiskers run from the lowest to the highest seed. "
-        + " ".join(_said(result, fit) for fit in result.values["fits"])
+        + " ".join(_said(result, fit) for fit in result.fits)
     )
     return titled({"data": traces, "layout": layout}, "What is kept, what is lost", reading, wide=True)
 
 
-def gate_map(index: int) -> Callable[[Result, View], Drawing]:
+def gate_map(index: int) -> Callable[[CchgResult, View], Drawing]:
     """The gates of one fit on the head grid; absent where the run has no such fit."""
 
-    def draw(result: Result, view: View) -> Drawing:
-        fits = result.values["fits"]
+    def draw(result: CchgResult, view: View) -> Drawing:
+        fits = result.fits
         if index >= len(fits):
             return _absent(_MAPS[index], "This run fitted one push only.")
         fit = fits[index]
-        values = over_seeds(result.arrays[f"g_{fit['key']}"], view.mode)
+        values = over_seeds(result.g[fit["key"]], view.mode)
         figure = head_grid.magnitudes(values, view.colours, name="gate", group=_group(result))
         statistic = _STATISTICS[view.mode]
         reading = (
@@ -76,10 +77,10 @@ def gate_map(index: int) -> Callable[[Result, View], Drawing]:
     return draw
 
 
-def plain(result: Result, view: View) -> Drawing:
+def plain(result: CchgResult, view: View) -> Drawing:
     """The plain gates of the causal head gating run that was named, under the same push."""
-    push = result.values["fits"][0]["push"]
-    values = result.arrays.get(f"plain_{push}")
+    push = result.fits[0]["push"]
+    values = result.plain.get(push)
     if values is None:
         return _absent("plain", "No causal head gating run was named.")
     figure = head_grid.magnitudes(values, view.colours, name="gate", group=_group(result))
@@ -99,16 +100,13 @@ _DASHES = {
 }
 
 
-def loss(result: Result, view: View) -> Drawing:
+def loss(result: CchgResult, view: View) -> Drawing:
     """Log-probabilities of both sets while the gates were fitted."""
     colours, traces, pooled = view.colours, [], 1
-    for fit in result.values["fits"]:
+    for fit in result.fits:
         dash = _DASHES[fit["way"], fit["push"]]
-        for curve, colour, word in (
-            ("retained", colours.needed, "retained"),
-            ("forgotten", colours.harmful, "forgotten"),
-        ):
-            x, thin, pooled = curves.thinned(result.arrays[f"{curve}_{fit['key']}"])
+        for word, colour in (("retained", colours.needed), ("forgotten", colours.harmful)):
+            x, thin, pooled = curves.thinned(result.curves[word][fit["key"]])
             mean = np.asarray(quietly(np.nanmean, thin, axis=0))
             name = f"{word}, {fit['way']}" + (", shut" if fit["push"] == "shut" else "")
             traces.append(
@@ -131,7 +129,7 @@ def loss(result: Result, view: View) -> Drawing:
     return titled({"data": traces, "layout": layout}, "While the gates were fitted", reading, pooled=pooled)
 
 
-def _bars(rows: list[tables.Outcome], which: str, name: str, colour: str, whisker: str) -> dict[str, Any]:
+def _bars(rows: list[tables.Row], which: str, name: str, colour: str, whisker: str) -> dict[str, Any]:
     """Horizontal bars, a row each; ``before`` has no spread."""
     trace: dict[str, Any] = {
         "type": "bar",
@@ -157,12 +155,12 @@ def _bars(rows: list[tables.Outcome], which: str, name: str, colour: str, whiske
     return trace
 
 
-def _place(row: tables.Outcome) -> str:
+def _place(row: tables.Row) -> str:
     """A name of its own for a task in a fit."""
     return f"{row.fit}: {row.task}"
 
 
-def _task_axis(rows: list[tables.Outcome]) -> dict[str, Any]:
+def _task_axis(rows: list[tables.Row]) -> dict[str, Any]:
     """Tasks below the fit that they are in, whose words have a line of their own: bars keep their room."""
     shown: dict[str, str] = {}
     for row in rows:
@@ -179,13 +177,13 @@ def _task_axis(rows: list[tables.Outcome]) -> dict[str, Any]:
     }
 
 
-def _said(result: Result, fit: dict[str, Any]) -> str:
+def _said(result: CchgResult, fit: Outcome) -> str:
     if fit["kept"] is None or fit["left"] is None:
         return f"{_list(fit['retain'])} without {_list(fit['forget'])}: no number."
     return (
         f"{_list(fit['retain'])} without {_list(fit['forget'])}: {fit['kept']:.0%} left of what is retained, "
         f"{fit['left']:.0%} of what is forgotten; {fit['seeds_apart']} of {fit['of_seeds']} seeds set them "
-        f"apart (at least {result.values['keep']:.0%}, below {result.values['lose']:.0%})."
+        f"apart (at least {result.keep:.0%}, below {result.lose:.0%})."
     )
 
 
@@ -194,19 +192,17 @@ def _absent(name: str, reading: str) -> Drawing:
     return titled({"data": [], "layout": {"height": 60}}, name.replace("-", " "), reading, absent=True)
 
 
-def _list(names: list[str]) -> str:
+def _list(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
-def _group(result: Result) -> int:
+def _group(result: CchgResult) -> int:
     return result.model.n_heads // result.model.n_kv_heads
 
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
-    "accuracy": accuracy,
-    **{name: gate_map(index) for index, name in enumerate(_MAPS)},
-    "plain": plain,
-    "loss": loss,
-}
-
-TABLES = tables.tables(_MAPS)
+FIGURES = (
+    Figure("accuracy", accuracy, tables.accuracy),
+    *(Figure(name, gate_map(index), tables.gates) for index, name in enumerate(_MAPS)),
+    Figure("plain", plain, tables.gates),
+    Figure("loss", loss, tables.loss),
+)

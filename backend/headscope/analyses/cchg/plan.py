@@ -11,89 +11,100 @@ The cuts depend on the request alone (parameters and the model's size).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal
+from functools import partial
 
-from headscope.analyses.cchg.schema import CchgParams, Fit, fits, listed
+from headscope.analyses.base import Piece, Spec
+from headscope.analyses.cchg.pieces import Updates, plain, score, ungated, update
+from headscope.analyses.cchg.schema import CchgParams, Fit, fits, seeds_label
+from headscope.analyses.cchg.tasks import named
 from headscope.analyses.cutting import blocks, fitting
-from headscope.analyses.legacy import Piece
 from headscope.core.model.cost import forward_flop
-from headscope.core.model.info import ModelInfo
 
 NOMINAL_TOKENS = 24.0
 """Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
+
+PLAIN = "plain"
 
 _MOST_SEEDS = 16
 
 
 @dataclass(frozen=True)
-class Work:
-    """A piece and what it is for: ``task`` indexes the tasks listed, ``seeds`` the run's seeds; updates run
-    from ``start`` to before ``stop``.
-    """
+class Group:
+    """Seeds, as indices of the run's, of one fit: its updates in order, then a score for each task."""
 
-    piece: Piece
-    kind: Literal["task", "plain", "fit", "scored"]
-    task: int = 0
-    fit: Fit | None = None
-    seeds: range = range(0)
-    start: int = 0
-    stop: int = 0
+    fit: Fit
+    updates: Sequence[Piece]
+    scores: Sequence[Piece]
 
 
-@lru_cache(maxsize=8)
-def plan(params: CchgParams, model: ModelInfo) -> tuple[Work, ...]:
-    """All pieces of a run in the order they are computed; kept, as each piece asks for them."""
-    forward = forward_flop(model, NOMINAL_TOKENS, 1)
-    names = listed(params)
-    ask = forward * params.n_test
-    works = [
-        Work(Piece(f"task/{k}", f"The model as it is on {name}", weight=ask), "task", k)
-        for k, name in enumerate(names)
+def plan(spec: Spec[CchgParams]) -> Sequence[Piece]:
+    """All pieces of a run in the order they are computed. Raises what ``tasks.named`` does."""
+    given = [Piece(PLAIN, "The plain gates", partial(plain, spec), weight=0.0)]
+    return [
+        *as_it_is(spec),
+        *(given if spec.params.gating is not None else []),
+        *(piece for group in groups(spec) for piece in (*group.updates, *group.scores)),
     ]
-    if params.gating is not None:
-        works.append(Work(Piece("plain", "The plain gates", weight=0.0), "plain"))
-    update = 4 * forward * params.batch_size
-    group = fitting(params.seeds, update, most=_MOST_SEEDS)
-    for fit in fits(params):
-        for seeds in blocks(range(params.seeds), group):
-            works += _fitting(params, fit, seeds, update * len(seeds))
-            works += _scoring(params, fit, seeds, names, ask * len(seeds))
-    return tuple(works)
 
 
-def fit_key(fit: Fit, seeds: range, stop: int) -> str:
+def as_it_is(spec: Spec[CchgParams]) -> list[Piece]:
+    """Each task without gates, in the order of ``tasks.named``."""
+    return [
+        Piece(f"task/{k}", f"The model as it is on {name}", partial(ungated, spec, task), weight=_ask(spec))
+        for k, (name, task) in enumerate(named(spec).items())
+    ]
+
+
+def groups(spec: Spec[CchgParams]) -> list[Group]:
+    """The seeds that share forward passes, of one fit after the other."""
+    params = spec.params
+    size = fitting(params.seeds, _update(spec), most=_MOST_SEEDS)
+    return [
+        Group(fit, list(_updates(spec, fit, seeds)), list(_scores(spec, fit, seeds)))
+        for fit in fits(params)
+        for seeds in blocks(range(params.seeds), size)
+    ]
+
+
+def _updates(spec: Spec[CchgParams], fit: Fit, seeds: range) -> Iterator[Piece]:
+    params, flop = spec.params, _update(spec) * len(seeds)
+    words = f"{fit.title(params)}, {seeds_label(params, seeds)}"
+    for block in blocks(range(params.steps), fitting(params.steps, flop, most=params.steps)):
+        before = _fit_key(fit, seeds, block.start) if block.start else None
+        yield Piece(
+            _fit_key(fit, seeds, block.stop),
+            f"{words}, updates {block.start + 1}–{block.stop}",
+            partial(update, spec, Updates(fit, seeds, block, before)),
+            (before,) if before else (),
+            weight=flop * len(block),
+        )
+
+
+def _scores(spec: Spec[CchgParams], fit: Fit, seeds: range) -> Iterator[Piece]:
+    params, last = spec.params, _fit_key(fit, seeds, spec.params.steps)
+    words = f"under the gates of {fit.title(params)}, {seeds_label(params, seeds)}"
+    for k, (name, task) in enumerate(named(spec).items()):
+        yield Piece(
+            f"scored/{fit.key}/{k}/{seeds.start}-{seeds.stop - 1}",
+            f"{name} {words}",
+            partial(score, spec, task, last),
+            (last,),
+            weight=_ask(spec) * len(seeds),
+        )
+
+
+def _fit_key(fit: Fit, seeds: range, stop: int) -> str:
     """The key of the piece that takes a group to update ``stop``."""
     return f"{fit.key}/{seeds.start}-{seeds.stop - 1}/{stop}"
 
 
-def title(params: CchgParams, fit: Fit) -> str:
-    """A fit in words: what it retains, and what it takes away."""
-    retain, forget = (", ".join(names) for names in fit.sets(params))
-    return f"{retain} without {forget}"
+def _update(spec: Spec[CchgParams]) -> float:
+    """FLOP of a seed's update: both sets, forward and backward."""
+    return 4 * forward_flop(spec.model, NOMINAL_TOKENS, 1) * spec.params.batch_size
 
 
-def seeds_label(params: CchgParams, seeds: range) -> str:
-    """Seeds in words for progress: "seed 4", "seeds 0–2"."""
-    first, last = params.first_seed + seeds.start, params.first_seed + seeds.stop - 1
-    return f"seed {first}" if first == last else f"seeds {first}–{last}"
-
-
-def _fitting(params: CchgParams, fit: Fit, seeds: range, flop: float) -> Iterator[Work]:
-    updates = fitting(params.steps, flop, most=params.steps)
-    for start in range(0, params.steps, updates):
-        stop = min(start + updates, params.steps)
-        needs = (fit_key(fit, seeds, start),) if start else ()
-        label = f"{title(params, fit)}, {seeds_label(params, seeds)}, updates {start + 1}–{stop}"
-        piece = Piece(fit_key(fit, seeds, stop), label, needs, weight=flop * (stop - start))
-        yield Work(piece, "fit", 0, fit, seeds, start, stop)
-
-
-def _scoring(params: CchgParams, fit: Fit, seeds: range, names: list[str], flop: float) -> Iterator[Work]:
-    last = fit_key(fit, seeds, params.steps)
-    for k, name in enumerate(names):
-        key = f"scored/{fit.key}/{k}/{seeds.start}-{seeds.stop - 1}"
-        label = f"{name} under the gates of {title(params, fit)}, {seeds_label(params, seeds)}"
-        yield Work(Piece(key, label, (last,), weight=flop), "scored", k, fit, seeds)
+def _ask(spec: Spec[CchgParams]) -> float:
+    """FLOP of a task's held-out examples once."""
+    return forward_flop(spec.model, NOMINAL_TOKENS, 1) * spec.params.n_test

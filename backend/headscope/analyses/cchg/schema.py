@@ -2,51 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from headscope.analyses.base import Params, TaskNames
 from headscope.analyses.parameters import Clamp, Clip, FirstSeed, FitPrecision, ShotsOfEach
+from headscope.analyses.references import RunRef, TasksRef
 
 Way = Literal["named", "exchanged"]
 Push = Literal["open", "shut"]
 
 WAYS: tuple[Way, ...] = ("named", "exchanged")
+PUSHES: tuple[Push, ...] = ("open", "shut")
 
 
 class CchgParams(Params):
     """What to retain and to forget, and the settings of the fit. Rates fall linearly; losses are in nats."""
 
-    retain: TaskNames = Field(
+    retain: Annotated[TaskNames, TasksRef(needed=True)] = Field(
         default=(),
         max_length=16,
         title="Retain",
         description="Tasks, or forms of a task, that the gates keep. Each gives an equal share of a batch.",
-        json_schema_extra={"needed": True},
     )
-    forget: TaskNames = Field(
+    forget: Annotated[TaskNames, TasksRef(needed=True)] = Field(
         default=(),
         max_length=16,
         title="Forget",
         description="Tasks that the gates take away. The exchanged sets are fitted too.",
-        json_schema_extra={"needed": True},
     )
-    held_out_retain: TaskNames = Field(
+    held_out_retain: Annotated[TaskNames, TasksRef()] = Field(
         default=(),
         max_length=16,
         title="Held-out tasks like those retained",
         description="Scored under the gates, never fitted.",
     )
-    held_out_forget: TaskNames = Field(
+    held_out_forget: Annotated[TaskNames, TasksRef()] = Field(
         default=(),
         max_length=16,
         title="Held-out tasks like those forgotten",
         description="Scored under the gates, never fitted.",
     )
-    gating: str | None = Field(
+    gating: Annotated[str | None, RunRef("chg")] = Field(
         default=None,
         max_length=64,
         title="Causal head gating run",
@@ -162,13 +162,24 @@ class Fit:
         both = (params.retain, params.forget)
         return both if self.way == "named" else (both[1], both[0])
 
+    def title(self, params: CchgParams) -> str:
+        """In words: what it retains, and what it takes away."""
+        retain, forget = (", ".join(names) for names in self.sets(params))
+        return f"{retain} without {forget}"
+
 
 def fits(params: CchgParams) -> list[Fit]:
     """All fits of a run, those with the first push before the others."""
-    pushes: tuple[Push, ...] = ("open", "shut") if params.push == "both" else (params.push,)
+    pushes = PUSHES if params.push == "both" else (params.push,)
     return [Fit(way, push) for push in pushes for way in WAYS]
 
 
-def listed(params: CchgParams) -> list[str]:
-    """Every task that is scored: retained, forgotten, then held out like either."""
-    return [*params.retain, *params.forget, *params.held_out_retain, *params.held_out_forget]
+def seeds(params: CchgParams) -> Sequence[int]:
+    """The seeds of each fit, in the order of its arrays' first axis."""
+    return range(params.first_seed, params.first_seed + params.seeds)
+
+
+def seeds_label(params: CchgParams, seeds: range) -> str:
+    """Seeds in words for progress: "seed 4", "seeds 0–2"."""
+    first, last = params.first_seed + seeds.start, params.first_seed + seeds.stop - 1
+    return f"seed {first}" if first == last else f"seeds {first}–{last}"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.cchg.result import CchgResult, Outcome
 from headscope.analyses.columns import Column, Table, flat, over_seeds, places, quietly, spread, table
 from headscope.figures.view import View
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Row:
     """One task under one fit: held-out accuracy without and with the gates (mean, lowest, highest seed)."""
 
     fit: str
@@ -32,16 +30,16 @@ class Outcome:
     logp_after: float
 
 
-def outcomes(result: Result) -> list[Outcome]:
+def outcomes(result: CchgResult) -> list[Row]:
     """A row for each fit and task: fitted tasks first, in the order of the parameters."""
-    arrays, found = result.arrays, []
-    for fit in result.values["fits"]:
-        accuracy, logp = arrays[f"accuracy_{fit['key']}"], arrays[f"log_probability_{fit['key']}"]
+    found = []
+    for fit in result.fits:
+        accuracy, logp = result.accuracy[fit["key"]], result.log_probability[fit["key"]]
         low, mean, high = (over_seeds(accuracy, mode) for mode in ("always", "every", "any"))
-        for k, task in enumerate(result.values["tasks"]):
+        for k, task in enumerate(result.tasks):
             retained = (task["set"] == "retain") == (fit["way"] == "named")
             found.append(
-                Outcome(
+                Row(
                     fit=f"{fit['way']}, {pushed(fit)}",
                     regularisation=fit["regularisation"],
                     task=task["name"],
@@ -49,18 +47,18 @@ def outcomes(result: Result) -> list[Outcome]:
                     retained=retained,
                     held_out=task["held_out"],
                     n=task["n"],
-                    before=float(arrays["accuracy_ungated"][k]),
+                    before=float(result.accuracy_ungated[k]),
                     after=float(mean[k]),
                     low=float(low[k]),
                     high=float(high[k]),
-                    logp_before=float(arrays["log_probability_ungated"][k]),
+                    logp_before=float(result.log_probability_ungated[k]),
                     logp_after=float(quietly(np.nanmean, logp[:, k])),
                 )
             )
     return found
 
 
-def accuracy(result: Result, view: View) -> Table:
+def accuracy(result: CchgResult, view: View) -> Table:
     """A row for each fit and task."""
     rows = outcomes(result)
 
@@ -87,11 +85,11 @@ def accuracy(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def gates(result: Result, view: View) -> Table:
+def gates(result: CchgResult, view: View) -> Table:
     """A row for each head: its gate in each fit over the seeds, and the plain gate where there is one."""
     columns: list[Column] = places(result.model)
-    for fit in result.values["fits"]:
-        stack, key = result.arrays[f"g_{fit['key']}"], fit["key"]
+    for fit in result.fits:
+        stack, key = result.g[fit["key"]], fit["key"]
         words = f"gate, {fit['way']}, {pushed(fit)}"
         columns += [
             (f"gate_{key}", f"{words}, mean", "", flat(over_seeds(stack, "every"))),
@@ -100,31 +98,24 @@ def gates(result: Result, view: View) -> Table:
             (f"spread_{key}", f"{words}, spread over seeds", "", flat(spread(stack))),
         ]
     columns += [
-        (name, f"plain gate, pushed {name.removeprefix('plain_')}", "", flat(result.arrays[name]))
-        for name in ("plain_open", "plain_shut")
-        if name in result.arrays
+        (f"plain_{push}", f"plain gate, pushed {push}", "", flat(values))
+        for push, values in result.plain.items()
     ]
     return table(columns)
 
 
-def loss(result: Result, view: View) -> Table:
+def loss(result: CchgResult, view: View) -> Table:
     """A row for each update: log-probabilities of both sets in each fit, mean over seeds."""
     columns: list[Column] = []
-    for fit in result.values["fits"]:
-        for curve in ("retained", "forgotten"):
-            values = result.arrays[f"{curve}_{fit['key']}"]
-            mean = np.asarray(quietly(np.nanmean, values, axis=0))
+    for fit in result.fits:
+        for curve, values in result.curves.items():
+            mean = np.asarray(quietly(np.nanmean, values[fit["key"]], axis=0))
             words = f"{curve}, {fit['way']}, {pushed(fit)}"
             columns.append((f"{curve}_{fit['key']}", words, "nats", mean))
     updates = np.arange(1, len(columns[0][3]) + 1)
     return table([("update", "update", "", updates), *columns])
 
 
-def tables(maps: Sequence[str]) -> dict[str, Callable[[Result, View], Table]]:
-    """The twins by name; every map has the same one."""
-    return {"accuracy": accuracy, **dict.fromkeys(maps, gates), "plain": gates, "loss": loss}
-
-
-def pushed(fit: Mapping[str, Any]) -> str:
+def pushed(fit: Outcome) -> str:
     """Lambda with its sign."""
     return f"λ {fit['regularisation']:+g}".replace("-", "−")

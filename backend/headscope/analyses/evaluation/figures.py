@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.base import Figure
 from headscope.analyses.columns import Column, Table, flat, places, table
+from headscope.analyses.evaluation.result import EvaluationResult
 from headscope.core.arrays import encode
 from headscope.figures import head_grid
 from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
 
 
-def accuracy(result: Result, view: View) -> Drawing:
+def accuracy(result: EvaluationResult, view: View) -> Drawing:
     """Held-out accuracy of each task, as the model is and under the gates."""
-    names = [task["name"] for task in result.values["tasks"]]
+    names = [task["name"] for task in result.tasks]
     colours = view.colours
     traces = [
         {
@@ -24,11 +23,11 @@ def accuracy(result: Result, view: View) -> Drawing:
             "orientation": "h",
             "name": name,
             "y": names,
-            "x": encode(100 * result.arrays["accuracy"][:, column]),
+            "x": encode(100 * result.accuracy[:, column]),
             "marker": {"color": colour, "line": {"width": 0}},
             "hovertemplate": "%{y}: %{x:.1f} %<extra>" + name + "</extra>",
         }
-        for column, name, colour in ((0, "as it is", colours.muted), (1, "gated", colours.needed))
+        for column, name, colour in ((0, "without gates", colours.muted), (1, "with gates", colours.needed))
     ]
     layout = {
         "height": 110 + 44 * len(names),
@@ -38,42 +37,47 @@ def accuracy(result: Result, view: View) -> Drawing:
         "yaxis": {"type": "category", "autorange": "reversed"},
         "margin": {"l": 12, "r": 16, "t": 34, "b": 44},
     }
-    reading = (
-        f"The gates are “{result.values['gates']['name']}”. Rows are held out; guessing gets "
-        + ", ".join(f"{100 * task['chance']:.0f} % on {task['name']}" for task in result.values["tasks"])
+    reading = f"The gates are “{result.origin['name']}”. Rows are held out; guessing gets " + ", ".join(
+        f"{100 * task['chance']:.0f} % on {task['name']}" for task in result.tasks
     )
     return titled({"data": traces, "layout": layout}, "Without and with the gates", reading + ".", wide=True)
 
 
-def gates(result: Result, view: View) -> Drawing:
+def gates(result: EvaluationResult, view: View) -> Drawing:
     """The gates on the head grid."""
     group = result.model.n_heads // result.model.n_kv_heads
-    figure = head_grid.magnitudes(result.arrays["gates"], view.colours, name="gate", group=group)
-    told = result.values["gates"]
+    figure = head_grid.magnitudes(result.gates, view.colours, name="gate", group=group)
+    told = result.origin
     reading = f"“{told['name']}” ({told['origin'] or 'by hand'}); 0 shut to 1 open."
     return titled(figure, "The gates", reading, statistic="gate")
 
 
-def accuracy_table(result: Result, view: View) -> Table:
+def accuracy_table(result: EvaluationResult, view: View) -> Table:
     """A row for each task."""
-    tasks, arrays = result.values["tasks"], result.arrays
+    tasks = result.tasks
     columns: list[Column] = [
         ("task", "task", "", np.array([task["name"] for task in tasks])),
         ("n", "held-out examples", "", np.array([task["n"] for task in tasks])),
         ("chance", "by guessing", "share", np.array([task["chance"] for task in tasks])),
     ]
-    for name, unit in (("accuracy", "share"), ("log_probability", "nats")):
-        for column, words in ((0, "as it is"), (1, "gated")):
-            key = f"{name}_{('before', 'after')[column]}"
-            columns.append((key, f"{name.replace('_', '-')}, {words}", unit, arrays[name][:, column]))
+    for name, words, unit, values in (
+        ("accuracy", "accuracy", "share", result.accuracy),
+        ("log_probability", "log-probability", "nats", result.log_probability),
+    ):
+        columns += [
+            (f"{name}_before", f"{words}, without gates", unit, values[:, 0]),
+            (f"{name}_after", f"{words}, with gates", unit, values[:, 1]),
+        ]
     return table(columns)
 
 
-def gates_table(result: Result, view: View) -> Table:
+def gates_table(result: EvaluationResult, view: View) -> Table:
     """A row for each head."""
-    columns: list[Column] = [*places(result.model), ("gate", "gate", "", flat(result.arrays["gates"]))]
+    columns: list[Column] = [*places(result.model), ("gate", "gate", "", flat(result.gates))]
     return table(columns)
 
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {"accuracy": accuracy, "gates": gates}
-TABLES: dict[str, Callable[[Result, View], Table]] = {"accuracy": accuracy_table, "gates": gates_table}
+FIGURES = (
+    Figure("accuracy", accuracy, accuracy_table),
+    Figure("gates", gates, gates_table),
+)

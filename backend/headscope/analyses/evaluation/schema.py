@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from headscope.analyses.base import Input, Params, TaskNames
+from headscope.analyses.base import Params, TaskNames
 from headscope.analyses.parameters import Precision, ShotsOfEach, SplitSeed
-from headscope.core.gating.gate_vector import GateVector
-from headscope.errors import Invalid
-from headscope.tasks.task import Task
+from headscope.analyses.references import GatesRef, TasksRef
 
 
 class EvaluationParams(Params):
     """Which gates, on which tasks, by how many examples."""
 
-    gates: str | None = Field(
+    gates: Annotated[str | None, GatesRef(needed=True)] = Field(
         default=None,
         max_length=64,
         title="Gates",
         description="The id of kept gates of this model.",
-        json_schema_extra={"needed": True},
     )
-    tasks: TaskNames = Field(
+    tasks: Annotated[TaskNames, TasksRef(needed=True)] = Field(
         default=(),
         max_length=32,
         title="Tasks",
         description="Each is scored without and with the gates.",
-        json_schema_extra={"needed": True},
     )
     n_test: int = Field(
         default=256,
@@ -44,25 +40,3 @@ class EvaluationParams(Params):
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {"quick": {"n_test": 64}, "full": {"n_test": 1024}}
-
-
-def given(inputs: Mapping[str, Input] | None) -> tuple[GateVector, tuple[Task, ...]]:
-    """The gates and the tasks; ``Invalid`` (gates-missing, task-missing, same-task)."""
-    gates, tasks = (inputs or {}).get("gates"), (inputs or {}).get("tasks", ())
-    if not isinstance(gates, GateVector):
-        raise Invalid(
-            "There are no gates to evaluate.",
-            "Name some: `headscope gates list` shows those that are kept.",
-            code="gates-missing",
-        )
-    if not isinstance(tasks, tuple) or not tasks:
-        raise Invalid(
-            "There is no task to evaluate the gates on.",
-            "Name one or more: `headscope tasks list` shows them.",
-            code="task-missing",
-        )
-    names = [task.name for task in tasks]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise Invalid(f"The task {twice!r} is named twice.", "Name each task once.", code="same-task")
-    return gates, tasks

@@ -11,26 +11,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headscope.analyses.base import Estimate
+from headscope.analyses.base import Estimate, Spec
 from headscope.analyses.costing import cpu_throughput, tflop
-from headscope.analyses.mediating import patched_bytes, patched_seconds
 from headscope.analyses.mediation_abstract_rules.plan import context_tokens, scores_flop
 from headscope.analyses.mediation_abstract_rules.schema import SWAPPED, AbstractRuleParams
+from headscope.analyses.patch_effects import patched_bytes, patched_seconds
 from headscope.core.model.cost import forward_flop
-from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.rule_pairs import rule_pairs
 
 
 def estimate(
-    params: AbstractRuleParams,
-    model: ModelInfo,
-    *,
-    tokenizer: Tokenizer | None = None,
-    throughput: float | None = None,
+    spec: Spec[AbstractRuleParams], *, tokenizer: Tokenizer | None = None, throughput: float | None = None
 ) -> Estimate:
     """Wall seconds and peak bytes. Raises ``Invalid`` where the tokenizer gives no pairs of use."""
-    model = replace(model, dtype=params.dtype)
+    params, model = spec.params, replace(spec.model, dtype=spec.params.dtype)
     tokens = context_tokens(params)
     if tokenizer is not None:
         pairs = rule_pairs(tokenizer, "rule", shots=params.shots, seed=params.seed, n_ctx=model.n_ctx)

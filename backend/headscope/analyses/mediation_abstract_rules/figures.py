@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from headscope.analyses.base import Result
-from headscope.analyses.mediating import effect_map, strongest
+from headscope.analyses.base import Figure
 from headscope.analyses.mediation_abstract_rules import tables
+from headscope.analyses.mediation_abstract_rules.result import AbstractRulesResult
 from headscope.analyses.mediation_abstract_rules.schema import KINDS, Kind
+from headscope.analyses.patch_effects import effect_map, strongest
 from headscope.figures import bars
 from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
@@ -18,22 +19,22 @@ _EACH = 6
 """Heads of each kind in the bars."""
 
 _READINGS = {
-    "abstraction": "How far a head, put at the examples' third items as it was under the other rule, turns "
-    "the answer to that rule: it carries which variable an item is, not which token",
-    "induction": "How far a head, put at the last token as it was under the other rule, turns the answer to "
-    "that rule: it carries which variable comes next",
-    "retrieval": "How far a head, put at the last token as it was where the question's items stood the other "
-    "way round, brings that question's answer: it carries the token itself",
+    "abstraction": "How far a head, patched at the examples' third items as it was under the other rule, "
+    "turns the answer to that rule: it carries which variable an item is, not which token",
+    "induction": "How far a head, patched at the last token as it was under the other rule, turns the "
+    "answer to that rule: it carries which variable comes next",
+    "retrieval": "How far a head, patched at the last token as it was where the question's items stood the "
+    "other way round, brings that question's answer: it carries the token itself",
 }
 
 
-def kind_map(kind: Kind) -> Callable[[Result, View], Drawing]:
+def kind_map(kind: Kind) -> Callable[[AbstractRulesResult, View], Drawing]:
     """The map of one kind's scores."""
 
-    def draw(result: Result, view: View) -> Drawing:
-        sure = result.arrays[f"{kind.name}_significant"] > 0
+    def draw(result: AbstractRulesResult, view: View) -> Drawing:
+        sure = result.significant[kind.name] > 0
         group = result.model.n_heads // result.model.n_kv_heads
-        figure = effect_map(result.arrays[kind.name], sure, view, f"{kind.words} score", group)
+        figure = effect_map(result.score[kind.name], sure, view, f"{kind.words} score", group)
         reading = f"{_READINGS[kind.name]}. {_counted(result, kind)}"
         title = f"{kind.words.capitalize()} heads"
         return titled(figure, title, reading, statistic="mean over pairs")
@@ -41,17 +42,17 @@ def kind_map(kind: Kind) -> Callable[[Result, View], Drawing]:
     return draw
 
 
-def heads(result: Result, view: View) -> Drawing:
+def heads(result: AbstractRulesResult, view: View) -> Drawing:
     """The strongest heads of each kind, in all three scores."""
-    shown = sorted({head for kind in KINDS for head in strongest(result.arrays[kind.name], _EACH)})
+    shown = sorted({head for kind in KINDS for head in strongest(result.score[kind.name], _EACH)})
     places = tuple(np.array(shown).T)
     names = [f"{layer}.{head}" for layer, head in shown]
     colours = view.colours
     traces = [
         bars.head_bars(
             names,
-            result.arrays[kind.name][places],
-            result.arrays[f"{kind.name}_error"][places],
+            result.score[kind.name][places],
+            result.error[kind.name][places],
             colour,
             colours,
             kind.words,
@@ -75,22 +76,18 @@ def heads(result: Result, view: View) -> Drawing:
     return titled({"data": traces, "layout": layout}, "The strongest heads of each kind", reading)
 
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
-    **{kind.name: kind_map(kind) for kind in KINDS},
-    "heads": heads,
-}
-
-TABLES = tables.TABLES
-
-
-def _counted(result: Result, kind: Kind) -> str:
-    sure, params = result.arrays[f"{kind.name}_significant"], result.params
-    kept, tried = result.values["kept"][kind.swapped], result.values["tried"][kind.swapped]
+def _counted(result: AbstractRulesResult, kind: Kind) -> str:
+    sure, params = result.significant[kind.name], result.params
+    kept, tried = result.kept[kind.swapped], result.tried[kind.swapped]
     ways = {"max": "corrected by the largest score", "holm": "corrected after Holm", "none": "uncorrected"}
-    found = (
-        f"{int(sure.sum())} of {sure.size} heads are framed: p below {params['alpha']:g}"
-        if sure.any()
-        else f"No head has a p below {params['alpha']:g}"
-    )
+    count, level = int(sure.sum()), f"a p below {params['alpha']:g}"
+    have = "has" if count == 1 else "have"
+    found = f"{count} of {sure.size} heads, framed, {have} {level}" if count else f"No head has {level}"
     pairs = f"The model is right on both contexts in {kept} of {tried} pairs; these are patched."
     return f"{found}, {ways[params['correction']]}. {pairs}"
+
+
+FIGURES = (
+    *(Figure(kind.name, kind_map(kind), tables.of_kind(kind)) for kind in KINDS),
+    Figure("heads", heads, tables.heads),
+)

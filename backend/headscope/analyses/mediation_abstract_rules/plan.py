@@ -7,14 +7,15 @@ third items and at the last token, for swapped items at the last token.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
 
+from headscope.analyses.base import Piece, Spec
 from headscope.analyses.cutting import blocks, fitting
-from headscope.analyses.legacy import Piece
-from headscope.analyses.mediating import patched_flop
-from headscope.analyses.mediation_abstract_rules.schema import KINDS, SWAPPED, AbstractRuleParams
+from headscope.analyses.mediation_abstract_rules.compute import asked_block, patched_block
+from headscope.analyses.mediation_abstract_rules.schema import SWAPPED, AbstractRuleParams, kinds_of
+from headscope.analyses.patch_effects import patched_flop
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
 from headscope.tasks.rule_pairs import Swapped
@@ -23,14 +24,12 @@ _WORDS = {"rule": "rules swapped", "items": "items swapped"}
 
 
 @dataclass(frozen=True)
-class Work:
-    """A piece and what it is for: a range of candidates, or of the pairs kept. ``last``: the way's last."""
+class Share:
+    """One way to swap: ranges of its candidates and of the pairs kept, by the keys of their pieces."""
 
-    piece: Piece
-    kind: Literal["screen", "scores"]
     swapped: Swapped
-    block: range
-    last: bool = False
+    asked: Mapping[str, range]
+    patched: Mapping[str, range]
 
 
 def context_tokens(params: AbstractRuleParams) -> int:
@@ -41,29 +40,43 @@ def context_tokens(params: AbstractRuleParams) -> int:
 def scores_flop(params: AbstractRuleParams, model: ModelInfo, swapped: Swapped) -> float:
     """A pair's patches: z of the base context read once, then each kind's own pass."""
     tokens = context_tokens(params)
-    widths = [tokens - 4 if kind.place == "third" else 1 for kind in KINDS if kind.swapped == swapped]
+    widths = [tokens - 4 if kind.place == "third" else 1 for kind in kinds_of(swapped)]
     return forward_flop(model, tokens, 1) + sum(patched_flop(model, tokens, width) for width in widths)
 
 
-def plan(params: AbstractRuleParams, model: ModelInfo) -> list[Work]:
+def share(spec: Spec[AbstractRuleParams], swapped: Swapped) -> Share:
+    """One way's part of the run."""
+    params, flop = spec.params, scores_flop(spec.params, spec.model, swapped)
+    return Share(
+        swapped,
+        asked=_blocks(f"screen/{swapped}", params.candidates, _asked_flop(spec)),
+        patched=_blocks(f"scores/{swapped}", params.pairs, flop),
+    )
+
+
+def plan(spec: Spec[AbstractRuleParams]) -> Sequence[Piece]:
     """All pieces in the order they are computed."""
-    return [work for swapped in SWAPPED for work in _of_swap(params, model, swapped)]
+    return [piece for swapped in SWAPPED for piece in _pieces(spec, share(spec, swapped))]
 
 
-def _of_swap(params: AbstractRuleParams, model: ModelInfo, swapped: Swapped) -> Iterator[Work]:
-    needs: tuple[str, ...] = ()
-    flop = 2 * forward_flop(model, context_tokens(params), 1)
-    for block in blocks(range(params.candidates), fitting(params.candidates, flop, params.candidates)):
+def _pieces(spec: Spec[AbstractRuleParams], share: Share) -> Iterator[Piece]:
+    params, swapped = spec.params, share.swapped
+    asked: tuple[str, ...] = ()
+    for key, block in share.asked.items():
+        compute = partial(asked_block, params, swapped, block, asked)
         label = f"Pairs with {_WORDS[swapped]} asked"
-        piece = Piece(f"screen/{swapped}/{_span(block)}", label, needs, flop * len(block))
-        needs = (*needs, piece.key)
-        yield Work(piece, "screen", swapped, block, block.stop == params.candidates)
-    flop = scores_flop(params, model, swapped)
-    for block in blocks(range(params.pairs), fitting(params.pairs, flop, params.pairs)):
-        label = f"Heads patched, {_WORDS[swapped]}"
-        piece = Piece(f"scores/{swapped}/{_span(block)}", label, needs, flop * len(block))
-        yield Work(piece, "scores", swapped, block, block.stop == params.pairs)
+        yield Piece(key, label, compute, asked, _asked_flop(spec) * len(block))
+        asked = (*asked, key)
+    flop = scores_flop(params, spec.model, swapped)
+    for key, block in share.patched.items():
+        compute = partial(patched_block, params, swapped, block, asked)
+        yield Piece(key, f"Heads patched, {_WORDS[swapped]}", compute, asked, flop * len(block))
 
 
-def _span(block: range) -> str:
-    return f"{block.start}-{block.stop - 1}"
+def _blocks(prefix: str, count: int, flop: float) -> dict[str, range]:
+    cut = blocks(range(count), fitting(count, flop, count))
+    return {f"{prefix}/{block.start}-{block.stop - 1}": block for block in cut}
+
+
+def _asked_flop(spec: Spec[AbstractRuleParams]) -> float:
+    return 2 * forward_flop(spec.model, context_tokens(spec.params), 1)

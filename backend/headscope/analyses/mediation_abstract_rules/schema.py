@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -23,6 +23,11 @@ class Kind:
     swapped: Swapped
     place: Literal["third", "last"]
 
+    @property
+    def key(self) -> str:
+        """Its words as a name among headline numbers."""
+        return self.words.replace(" ", "_")
+
 
 KINDS: Final = (
     Kind("abstraction", "symbol abstraction", "rule", "third"),
@@ -31,6 +36,11 @@ KINDS: Final = (
 )
 
 SWAPPED: Final[tuple[Swapped, ...]] = ("rule", "items")
+
+
+def kinds_of(swapped: Swapped) -> tuple[Kind, ...]:
+    """Those that pairs swapped this way tell of."""
+    return tuple(kind for kind in KINDS if kind.swapped == swapped)
 
 
 class AbstractRuleParams(Params):
@@ -99,3 +109,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "paper": {"shots": 2, "pairs": 100, "candidates": 1000, "least": 20, "correction": "none"},
 }
 """``paper`` has two in-context examples and a hundred pairs, as Yang et al. 2025; small models fail it."""
+
+
+def seeds(params: AbstractRuleParams) -> Sequence[int]:
+    """The one seed of all that is drawn."""
+    return (params.seed,)

@@ -7,18 +7,16 @@ FLOP    = clean prompts x F(prompt)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from headscope.analyses.base import Estimate
+from headscope.analyses.base import Estimate, Spec
 from headscope.analyses.costing import cpu_throughput, tflop
-from headscope.analyses.mediating import patched_bytes, patched_flop, patched_seconds
-from headscope.analyses.mediation_function_vectors.plan import nominal_tokens
+from headscope.analyses.mediation_function_vectors.plan import nominal_tokens, other_tasks
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
+from headscope.analyses.patch_effects import patched_bytes, patched_flop, patched_seconds
 from headscope.core.model.cost import forward_flop
-from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.shuffled import label_prompts
 from headscope.tasks.task import Task
@@ -27,17 +25,13 @@ _SAMPLED = 8
 
 
 def estimate(
-    params: FunctionVectorParams,
-    model: ModelInfo,
-    tasks: Sequence[Task],
-    *,
-    tokenizer: Tokenizer | None = None,
-    throughput: float | None = None,
+    spec: Spec[FunctionVectorParams], *, tokenizer: Tokenizer | None = None, throughput: float | None = None
 ) -> Estimate:
     """Wall seconds and peak bytes. Raises ``Invalid`` where a task gives no prompts of use."""
-    model = replace(model, dtype=params.dtype)
-    different = {task.name: task for task in tasks}
-    lengths = [_tokens(params, model, task, tokenizer) for task in different.values()]
+    params, model = spec.params, replace(spec.model, dtype=spec.params.dtype)
+    own = [spec.task] if spec.task else []
+    different = {task.name: task for task in (*own, *other_tasks(spec))}
+    lengths = [_tokens(spec, task, tokenizer) for task in different.values()]
     tokens = float(np.mean(lengths)) if lengths else nominal_tokens(params)
     count = max(1, len(different))
     clean, shuffled = params.clean * count, params.prompts * count
@@ -51,7 +45,8 @@ def estimate(
     )
 
 
-def _tokens(params: FunctionVectorParams, model: ModelInfo, task: Task, tokenizer: Tokenizer | None) -> float:
+def _tokens(spec: Spec[FunctionVectorParams], task: Task, tokenizer: Tokenizer | None) -> float:
+    params = spec.params
     if tokenizer is None:
         return nominal_tokens(params)
     some = label_prompts(
@@ -61,6 +56,6 @@ def _tokens(params: FunctionVectorParams, model: ModelInfo, task: Task, tokenize
         shuffled=min(params.prompts, _SAMPLED),
         shots=params.shots,
         seed=params.seed,
-        n_ctx=model.n_ctx,
+        n_ctx=spec.model.n_ctx,
     )
     return float(np.mean([len(example.tokens) for example in (*some.clean, *some.shuffled)]))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from headscope.analyses.base import Result
-from headscope.analyses.mediating import effect_map, ranked_bars, strongest
+from headscope.analyses.base import Figure
 from headscope.analyses.mediation_function_vectors import tables
+from headscope.analyses.mediation_function_vectors.result import FunctionVectorsResult
+from headscope.analyses.patch_effects import effect_map, ranked_bars, strongest
 from headscope.core.arrays import encode
 from headscope.figures.theme import Drawing, signed_scale, titled
 from headscope.figures.view import View
@@ -17,33 +16,32 @@ _BY_TASK = 12
 """Heads in the picture of tasks."""
 
 
-def effect(result: Result, view: View) -> Drawing:
+def effect(result: FunctionVectorsResult, view: View) -> Drawing:
     """How much each head brings the answer back, over all tasks of the run."""
-    sure = result.arrays["over_tasks_significant"] > 0
+    sure = result.over_tasks_significant > 0
     group = result.model.n_heads // result.model.n_kv_heads
-    figure = effect_map(result.arrays["over_tasks"], sure, view, "effect", group)
+    figure = effect_map(result.over_tasks, sure, view, "effect", group)
     reading = (
-        "The rise of the right answer's probability when the head's mean output over clean prompts is put "
-        f"into prompts with shuffled labels, at the last token{_over(result)}. {_framed(result)}"
+        "How much the right answer's probability rises when a head's mean output over clean prompts is "
+        f"patched into prompts with shuffled labels, at the last token{_over(result)}. {_framed(result)}"
     )
-    return titled(figure, "What brings the task back", reading, statistic="average indirect effect")
+    return titled(figure, "Average indirect effect", reading, statistic="average indirect effect")
 
 
-def heads(result: Result, view: View) -> Drawing:
+def heads(result: FunctionVectorsResult, view: View) -> Drawing:
     """The strongest heads with the spread over prompts and tasks."""
-    arrays = result.arrays
-    error = np.sqrt((arrays["error"].astype(np.float64) ** 2).sum(0)) / len(arrays["error"])
-    sure = arrays["over_tasks_significant"] > 0
+    error = np.sqrt((result.error.astype(np.float64) ** 2).sum(0)) / len(result.error)
+    sure = result.over_tasks_significant > 0
     hover = "Head %{x}: %{y:+.4f}<extra></extra>"
-    figure = ranked_bars(arrays["over_tasks"], error, sure, view, "rise of probability", hover)
+    figure = ranked_bars(result.over_tasks, error, sure, view, "rise of probability", hover)
     figure["layout"]["shapes"] = [
         {
             "type": "line",
             "xref": "paper",
             "x0": 0,
             "x1": 1,
-            "y0": result.values["over_tasks_limit"],
-            "y1": result.values["over_tasks_limit"],
+            "y0": result.over_tasks_limit,
+            "y1": result.over_tasks_limit,
             "line": {"color": view.colours.muted, "width": 1, "dash": "dot"},
         }
     ]
@@ -55,16 +53,16 @@ def heads(result: Result, view: View) -> Drawing:
     return titled(figure, "The strongest heads", reading)
 
 
-def tasks(result: Result, view: View) -> Drawing:
+def tasks(result: FunctionVectorsResult, view: View) -> Drawing:
     """The strongest heads in each task."""
-    shown = strongest(result.arrays["effect"].max(0), _BY_TASK)
+    shown = strongest(result.effect.max(0), _BY_TASK)
     places = tuple(np.array(shown).T)
-    values = result.arrays["effect"][:, places[0], places[1]].T
-    sure = result.arrays["significant"][:, places[0], places[1]].T > 0
+    values = result.effect[:, places[0], places[1]].T
+    sure = result.significant[:, places[0], places[1]].T > 0
     most = float(np.abs(values).max()) or 1.0
     trace = {
         "type": "heatmap",
-        "x": list(result.values["tasks"]),
+        "x": list(result.tasks),
         "y": [f"{layer}.{head}" for layer, head in shown],
         "z": encode(values.astype(np.float32)),
         "zmin": -most,
@@ -87,20 +85,19 @@ def tasks(result: Result, view: View) -> Drawing:
         },
         "margin": {"l": 60, "r": 56, "t": 40, "b": 16},
     }
-    several = len(result.values["tasks"]) > 1
     reading = (
         "The heads with the largest effect in any task, and their effect in each; a dot where the head "
         "stands out in that task."
     )
-    if not several:
+    if len(result.tasks) == 1:
         reading += " This run has one task: name more under “More tasks” to see which heads they share."
     return titled({"data": [trace], "layout": layout}, "Task by task", reading)
 
 
-def answers(result: Result, view: View) -> Drawing:
+def answers(result: FunctionVectorsResult, view: View) -> Drawing:
     """The answer's probability in clean and in shuffled prompts, and with the strongest head patched."""
-    arrays, names = result.arrays, list(result.values["tasks"])
-    patched = arrays["p_shuffled"] + arrays["effect"].reshape(len(names), -1).max(1)
+    names = list(result.tasks)
+    patched = result.p_shuffled + result.effect.reshape(len(names), -1).max(1)
     traces = [
         {
             "type": "bar",
@@ -111,8 +108,8 @@ def answers(result: Result, view: View) -> Drawing:
             "hovertemplate": f"%{{x}}, {words}: %{{y:.3g}} %<extra></extra>",
         }
         for words, values, colour in (
-            ("right labels", arrays["p_clean"], view.colours.ink),
-            ("shuffled labels", arrays["p_shuffled"], view.colours.muted),
+            ("right labels", result.p_clean, view.colours.ink),
+            ("shuffled labels", result.p_shuffled, view.colours.muted),
             ("shuffled, strongest head patched", patched, view.colours.needed),
         )
     ]
@@ -131,32 +128,31 @@ def answers(result: Result, view: View) -> Drawing:
     return titled({"data": traces, "layout": layout}, "What shuffled labels cost", reading)
 
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
-    "effect": effect,
-    "heads": heads,
-    "tasks": tasks,
-    "answers": answers,
-}
-
-TABLES = tables.TABLES
-
-
-def _over(result: Result) -> str:
-    count = len(result.values["tasks"])
+def _over(result: FunctionVectorsResult) -> str:
+    count = len(result.tasks)
     return f", mean over {count} tasks" if count > 1 else ""
 
 
-def _framed(result: Result) -> str:
-    counted = _counted(result).replace("stand out", "stand out and are framed")
-    return counted.replace("stands out (", "stands out and is framed (") + (
-        "" if result.arrays["over_tasks_significant"].any() else " Colours show the largest effect there is."
-    )
+def _framed(result: FunctionVectorsResult) -> str:
+    if not result.over_tasks_significant.any():
+        return f"{_counted(result)} Colours show the largest effect there is."
+    return _counted(result, " and is framed", " and are framed")
 
 
-def _counted(result: Result) -> str:
-    sure, most = result.arrays["over_tasks_significant"], float(result.arrays["over_tasks"].max())
-    limit = result.values["over_tasks_limit"]
+def _counted(result: FunctionVectorsResult, one: str = "", several: str = "") -> str:
+    """How many heads stand out; ``one`` and ``several`` say what else such a head does."""
+    sure, limit = result.over_tasks_significant, result.over_tasks_limit
     if not sure.any():
+        most = float(result.over_tasks.max())
         return f"No head stands out: the largest effect is {most:+.4f}, the limit {limit:.4f}."
     count = int(sure.sum())
-    return f"{count} of {sure.size} heads {'stands' if count == 1 else 'stand'} out (above {limit:.4f})."
+    do = f"stands out{one}" if count == 1 else f"stand out{several}"
+    return f"{count} of {sure.size} heads {do} (above {limit:.4f})."
+
+
+FIGURES = (
+    Figure("effect", effect, tables.effect),
+    Figure("heads", heads, tables.effect),
+    Figure("tasks", tasks, tables.effect),
+    Figure("answers", answers, tables.answers),
+)

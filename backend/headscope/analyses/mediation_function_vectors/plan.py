@@ -6,17 +6,17 @@ the run's own. What a task lacks in prompts leaves the last blocks short or empt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
 
-from headscope.analyses.base import Input
+from headscope.analyses.base import Piece, Spec
 from headscope.analyses.cutting import blocks, fitting
-from headscope.analyses.legacy import Piece
-from headscope.analyses.mediating import patched_flop
+from headscope.analyses.mediation_function_vectors.compute import clean_block, patched_block, repeated_block
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
+from headscope.analyses.patch_effects import patched_flop
 from headscope.core.model.cost import forward_flop
-from headscope.core.model.info import ModelInfo
+from headscope.errors import Invalid
 from headscope.tasks.task import Task
 
 _SHOT_TOKENS = 9.0
@@ -24,13 +24,16 @@ _SHOT_TOKENS = 9.0
 
 
 @dataclass(frozen=True)
-class Work:
-    """A piece and what it is for: which task, and the range of its clean or shuffled prompts."""
+class Share:
+    """One task's part of a run: ranges of its clean and its shuffled prompts, by the keys of their pieces.
 
-    piece: Piece
-    kind: Literal["clean", "effects"]
-    task: int
-    block: range
+    ``repeated``: it is the run's own task, named again among the others.
+    """
+
+    task: Task
+    repeated: bool
+    clean: Mapping[str, range]
+    shuffled: Mapping[str, range]
 
 
 def nominal_tokens(params: FunctionVectorParams) -> float:
@@ -38,34 +41,74 @@ def nominal_tokens(params: FunctionVectorParams) -> float:
     return (params.shots + 1) * _SHOT_TOKENS
 
 
-def other_tasks(inputs: Mapping[str, Input] | None) -> tuple[Task, ...]:
+def other_tasks(spec: Spec[FunctionVectorParams]) -> list[Task]:
     """The tasks that ``tasks`` names, each once."""
-    named = (inputs or {}).get("tasks", ())
-    found = {task.name: task for task in named} if isinstance(named, tuple) else {}
-    return tuple(found.values())
+    return list({task.name: task for task in spec.input("tasks", tuple) or ()}.values())
 
 
-def plan(params: FunctionVectorParams, model: ModelInfo) -> list[Work]:
+def shares(spec: Spec[FunctionVectorParams]) -> list[Share]:
+    """Every task's part, the run's own first."""
+    own = _own_task(spec)
+    return [
+        Share(
+            task,
+            repeated=number > 0 and task.name == own.name,
+            clean=_blocks(f"clean/{number}", spec.params.clean, _clean_flop(spec)),
+            shuffled=_blocks(f"effects/{number}", spec.params.prompts, _patched_flop(spec)),
+        )
+        for number, task in enumerate((own, *other_tasks(spec)))
+    ]
+
+
+def plan(spec: Spec[FunctionVectorParams]) -> Sequence[Piece]:
     """All pieces in the order they are computed."""
-    count = 1 + len(dict.fromkeys(params.tasks))
-    return [work for task in range(count) for work in _of_task(params, model, task, count)]
+    every = shares(spec)
+    return [
+        piece
+        for number, share in enumerate(every, 1)
+        for piece in _pieces(spec, share, f", task {number} of {len(every)}" if len(every) > 1 else "")
+    ]
 
 
-def _of_task(params: FunctionVectorParams, model: ModelInfo, task: int, count: int) -> Iterator[Work]:
-    tokens = nominal_tokens(params)
-    which = f", task {task + 1} of {count}" if count > 1 else ""
-    needs: tuple[str, ...] = ()
-    flop = forward_flop(model, tokens, 1)
-    for block in blocks(range(params.clean), fitting(params.clean, flop, params.clean)):
-        piece = Piece(f"clean/{task}/{_span(block)}", f"Clean prompts{which}", weight=flop * len(block))
-        needs = (*needs, piece.key)
-        yield Work(piece, "clean", task, block)
-    flop = patched_flop(model, tokens, 1)
-    for block in blocks(range(params.prompts), fitting(params.prompts, flop, params.prompts)):
-        label = f"Heads patched into shuffled prompts{which}"
-        piece = Piece(f"effects/{task}/{_span(block)}", label, needs, flop * len(block))
-        yield Work(piece, "effects", task, block)
+def _pieces(spec: Spec[FunctionVectorParams], share: Share, which: str) -> Iterator[Piece]:
+    for key, block in share.clean.items():
+        compute = partial(clean_block, spec.params, share.task, block)
+        yield Piece(
+            key,
+            f"Clean prompts{which}",
+            repeated_block if share.repeated else compute,
+            weight=_clean_flop(spec) * len(block),
+        )
+    clean = tuple(share.clean)
+    for key, block in share.shuffled.items():
+        compute = partial(patched_block, spec.params, share.task, clean, block)
+        yield Piece(
+            key,
+            f"Heads patched into shuffled prompts{which}",
+            repeated_block if share.repeated else compute,
+            clean,
+            _patched_flop(spec) * len(block),
+        )
 
 
-def _span(block: range) -> str:
-    return f"{block.start}-{block.stop - 1}"
+def _blocks(prefix: str, count: int, flop: float) -> dict[str, range]:
+    cut = blocks(range(count), fitting(count, flop, count))
+    return {f"{prefix}/{block.start}-{block.stop - 1}": block for block in cut}
+
+
+def _clean_flop(spec: Spec[FunctionVectorParams]) -> float:
+    return forward_flop(spec.model, nominal_tokens(spec.params), 1)
+
+
+def _patched_flop(spec: Spec[FunctionVectorParams]) -> float:
+    return patched_flop(spec.model, nominal_tokens(spec.params), 1)
+
+
+def _own_task(spec: Spec[FunctionVectorParams]) -> Task:
+    if spec.task is None:
+        raise Invalid(
+            "Function vectors are of a task.",
+            "Name one: `headscope tasks list` shows them.",
+            code="task-missing",
+        )
+    return spec.task

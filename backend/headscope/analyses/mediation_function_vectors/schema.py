@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params, TaskNames
 from headscope.analyses.parameters import Precision
+from headscope.analyses.references import TasksRef
 from headscope.tasks.shuffled import LEAST_SHOTS
 from headscope.tasks.text import MAX_SHOTS
 
@@ -16,7 +17,7 @@ from headscope.tasks.text import MAX_SHOTS
 class FunctionVectorParams(Params):
     """How many prompts of each kind, of how many tasks, and what counts as standing out."""
 
-    tasks: TaskNames = Field(
+    tasks: Annotated[TaskNames, TasksRef()] = Field(
         default=(),
         max_length=32,
         title="More tasks",
@@ -78,3 +79,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """``paper`` has the numbers of Todd et al. 2024 and the six tasks that Headscope ships of theirs."""
+
+
+def seeds(params: FunctionVectorParams) -> Sequence[int]:
+    """The one seed of all that is drawn."""
+    return (params.seed,)

@@ -1,4 +1,4 @@
-"""What the analyses of causal mediation share: what a patched row costs, which heads are shown first."""
+"""Effects of patching one head at a time: what the patches cost, and how their effects are drawn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PASS_BYTES = 512 * 2**20
 
 
 def patched_flop(model: ModelInfo, tokens: float, width: float) -> float:
-    """Every head patched once in a prompt of so many tokens, whose last ``width`` are computed anew.
+    """Every head patched once in a prompt of so many tokens, whose last ``width`` are recomputed.
 
     The prompt up to there once; each patched row from its layer on, half of the layers on average.
     """

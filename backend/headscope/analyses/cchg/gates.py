@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.cchg.result import CchgResult
 from headscope.analyses.chg.gates import OPEN_FROM
-from headscope.analyses.offered_gates import GatePreset as Preset
+from headscope.analyses.offered_gates import AskedGates, GatePreset
 from headscope.errors import NotFound, Refused
 
 
-def presets(result: Result, seed: int | None = None) -> list[Preset]:
-    """The gates of one seed or of the mean over those that finished (``seed`` None).
+def offered(result: CchgResult, asked: AskedGates) -> list[GatePreset]:
+    """The gates of one seed, or of the mean over those that finished.
 
     Raises ``Refused`` (no-gates) where no fit finished, ``NotFound`` (unknown-seed).
     """
-    found: list[Preset] = []
-    for fit in result.values["fits"]:
-        gates, of = _one(result, fit["key"], seed)
+    found: list[GatePreset] = []
+    for fit in result.fits:
+        gates, of = _one(result, fit["key"], asked.seed)
         if gates is None:
             continue
         words = f"{', '.join(fit['retain'])} without {', '.join(fit['forget'])}"
         name = fit["key"].replace("_", "-")
         pushed = f"pushed {fit['push']}"
         found += [
-            Preset(name, words, f"The gates, {pushed}{of}.", gates),
-            Preset(
+            GatePreset(name, words, f"The gates, {pushed}{of}.", gates),
+            GatePreset(
                 f"{name}-rounded",
                 f"{words}, rounded",
                 f"Open from {OPEN_FROM:g} on, else shut; {pushed}{of}.",
@@ -37,9 +37,9 @@ def presets(result: Result, seed: int | None = None) -> list[Preset]:
     return found
 
 
-def _one(result: Result, key: str, seed: int | None) -> tuple[np.ndarray | None, str]:
+def _one(result: CchgResult, key: str, seed: int | None) -> tuple[np.ndarray | None, str]:
     """The gates [layer, head] of a fit, and how the words go on; None where no seed of it finished."""
-    stack = result.arrays[f"g_{key}"]
+    stack = result.g[key]
     ran = np.array([np.isfinite(gates).all() for gates in stack])
     if seed is None:
         if not ran.any():
