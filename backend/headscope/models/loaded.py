@@ -48,10 +48,23 @@ def keep(catalogue: Catalogue, model: nn.Module, tokenizer: Any, name: str | Non
         name = name or f"{_stem(origin, info.architecture)}-{content[:8]}"
         place = catalogue.place(name)
         if not _is_there(catalogue, name, content):
-            model.save_pretrained(folder)  # type: ignore[operator]
+            _save(model, folder)
             record(folder, {**_described(name, info.architecture), "content": content})
             finish(folder, place)
     return name
+
+
+def _save(model: nn.Module, folder: Path) -> None:
+    """As safetensors, without a progress bar of its own."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        model.save_pretrained(folder)  # type: ignore[operator]
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _save_tokenizer(tokenizer: Any, folder: Path) -> Tokenizer:

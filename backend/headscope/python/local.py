@@ -228,7 +228,7 @@ class Local:
         try:
             with self._opened() as store, progress_bar() as report:
                 run_foreground(
-                    store, request.id, self.catalogue, report, settings=self.settings, models=model
+                    store, request.id, self.catalogue, report, settings=self.settings, models=model.loaded
                 )
         except KeyboardInterrupt as stop:
             stop.add_note(f"What run {request.id} has finished is kept: the same hs.run goes on from there.")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.models.catalogue import Catalogue
+from headscope.python.loading import Loaded
 from headscope.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ class Model:
     """
 
     def __init__(self, catalogue: Catalogue, name: str, module: nn.Module | None, settings: Settings) -> None:
-        self._catalogue, self._module, self._settings = catalogue, module, settings
+        self._catalogue, self._module = catalogue, module
         self.info: ModelInfo = catalogue.info(name)
-        self._loaded: dict[tuple[str, str], HeadModel] = {}
+        self.loaded = Loaded(catalogue, settings.device)
 
     @property
     def name(self) -> str:
@@ -56,7 +56,7 @@ class Model:
     @property
     def heads(self) -> HeadModel:
         """The model as Headscope sees it (``headscope.core.model.head_model``), in float32."""
-        with self.model(self.name, dtype="float32", attention="sdpa") as heads:
+        with self.loaded.model(self.name, dtype="float32", attention="sdpa") as heads:
             return heads
 
     def logits(self, text: str) -> Float[np.ndarray, "pos vocab"]:
@@ -92,20 +92,6 @@ class Model:
         given = table.detach().cpu().numpy() if isinstance(table, torch.Tensor) else table
         heads = self.heads
         return heads.gated(torch.from_numpy(gate_table(given, self.info)).to(heads.device))
-
-    @contextmanager
-    def model(self, name: str, *, dtype: str, attention: str) -> Iterator[HeadModel]:
-        """The weights in memory, in one precision at a time: what computes a run asks for them here."""
-        key = (dtype, attention)
-        if key not in self._loaded:
-            from headscope.jobs.device import find_device
-            from headscope.jobs.loading import FromFolders
-
-            self._loaded.clear()
-            device = find_device(self._settings.device).name
-            with FromFolders(self._catalogue, device).model(name, dtype=dtype, attention=attention) as heads:
-                self._loaded[key] = heads
-        yield self._loaded[key]
 
     def __repr__(self) -> str:
         info = self.info
