@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from headscope.analyses.base import Result
     from headscope.analyses.columns import Table
     from headscope.core.gating.gate_vector import GateVector
-    from headscope.figures.theme import Figure
+    from headscope.figures.theme import Drawing
 
 T = TypeVar("T")
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -203,17 +203,17 @@ class Client:
 
     def result(self, run_id: str) -> Result:
         """All that a run computed, arrays as numpy arrays."""
-        from headscope.analyses.base import Result
+        from headscope.analyses.stored import read
 
-        return Result.from_json(self._json("GET", f"/runs/{run_id}/result"))
+        return read(self._json("GET", f"/runs/{run_id}/result"))
 
     def figure(
         self, run_id: str, name: str, *, threshold: float = 0.5, mode: str = "every", theme: str = "light",
         head: str | None = None,
-    ) -> Figure:  # fmt: skip
+    ) -> Drawing:  # fmt: skip
         """A figure as plotly JSON without template; ``Run.figure`` makes a plotly figure of it."""
         view = _given(threshold=threshold, mode=mode, theme=theme, head=head)
-        figure: Figure = self._json("GET", f"/runs/{run_id}/figures/{name}", params=view)
+        figure: Drawing = self._json("GET", f"/runs/{run_id}/figures/{name}", params=view)
         return figure
 
     def table(

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headscope.analyses import figures
-from headscope.analyses.base import Result, handed
+from headscope.analyses.base import Result
 from headscope.analyses.columns import Table
-from headscope.analyses.request import Request, find, resolve
+from headscope.analyses.request import Request, find
 from headscope.core.gating.gate_vector import GateVector
 from headscope.core.model.info import ModelInfo
-from headscope.figures.theme import Figure
+from headscope.figures.theme import Drawing
 from headscope.models.catalogue import Catalogue, ModelEntry
 from headscope.python import asking
 from headscope.python.following import ended
@@ -28,10 +28,9 @@ from headscope.python.run import Run
 from headscope.settings import Settings
 from headscope.store import gates as kept_gates
 from headscope.store import prompts as kept_prompts
-from headscope.store import run_gates, runs
+from headscope.store import requests, run_gates, runs
 from headscope.store import tasks as kept_tasks
 from headscope.store.opening import opened
-from headscope.store.references import look_up
 from headscope.store.session import Store
 from headscope.tasks.catalogue import TaskCatalogue
 from headscope.tasks.promptfile import read_prompts
@@ -164,7 +163,7 @@ class Local:
     def figure(
         self, run_id: str, name: str, *, threshold: float = 0.5, mode: str = "every", theme: str = "light",
         head: str | None = None,
-    ) -> Figure:  # fmt: skip
+    ) -> Drawing:  # fmt: skip
         """A figure as plotly JSON without template."""
         return figures.build(self.result(run_id), name, threshold, mode, theme, head)
 
@@ -209,16 +208,13 @@ class Local:
         self, analysis: str, model: Model, task: Any, preset: str | None, params: Mapping[str, Any]
     ) -> Request:
         """What was asked for, checked, before there is a run."""
-        chosen = find(analysis)
-        given = asking.named(params, chosen.references, self)
+        references = {name: each.kind for name, each in find(analysis).references.items()}
+        given = asking.named(params, references, self)
         name = self.add_task(task) if task is not None and asking.is_rows(task) else task
         with self._session() as session:
-            known = TaskCatalogue(kept_tasks.load_user_tasks(session))
-            asked = known.get(name) if name is not None else None
-            request = resolve(analysis, model.info, asked, preset, given, known)
-            inputs = look_up(session, chosen, request.params, request.model)
-        handed_over = handed(chosen, inputs)
-        chosen.estimate(request.parsed, request.model, asked, tokenizer=model.tokenizer, **handed_over)
+            request, _ = requests.ask(
+                session, analysis, model.info, model.tokenizer, task=name, preset=preset, params=given
+            )
         return request
 
     def _compute(self, request: Request, model: Model) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.errors import Cancelled, HeadscopeError, Invalid, Refused, Unavailable, from_problem
-from headscope.python.result import RunResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,12 +90,13 @@ class Run:
     # -- what came out
 
     @cached_property
-    def result(self) -> RunResult:
-        """What was computed: arrays and values as attributes, e.g. ``run.result.g_plus`` [seed, layer, head].
+    def result(self) -> Any:
+        """What was computed, in its analysis' class: ``run.result.g_plus`` [seed, layer, head] of chg.
 
+        Its fields say their shapes; ``run.result.arrays`` has every array by its name, ``values`` the rest.
         Raises ``Refused`` (run-not-done) or ``NotFound`` (no-result) where there is none yet.
         """
-        return RunResult(self._source.result(self.id))
+        return self._source.result(self.id)  # Any: which class it is, the analysis decides when it is there
 
     def roles(self, threshold: float = 0.5) -> NDArray[np.str_]:
         """Each head's role [seed, layer, head]: needed, harmful, both, irrelevant or undecided.
@@ -257,9 +257,9 @@ class Run:
         return [word for word in (known.title, known.model, known.task, known.status) if word]
 
     def _whole(self) -> str:
-        from headscope.analyses import figures
+        from headscope.analyses.request import find
 
-        return figures.whole(self.analysis)
+        return find(self.analysis).whole.name
 
     def _now(self) -> RunOut:
         """What is known, asked for anew while it may change."""

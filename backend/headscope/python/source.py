@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from headscope.analyses.base import Result
     from headscope.analyses.columns import Table
     from headscope.core.gating.gate_vector import GateVector
-    from headscope.figures.theme import Figure
+    from headscope.figures.theme import Drawing
     from headscope.web.schemas import RunOut
 
 
@@ -37,7 +37,7 @@ class Source(Protocol):
 
     def figure(
         self, run_id: str, name: str, *, threshold: float, mode: str, theme: str, head: str | None
-    ) -> Figure:
+    ) -> Drawing:
         """One figure as plotly JSON without template."""
         ...
 

@@ -2382,6 +2382,24 @@ export interface components {
              */
             loss_repeat: (number | null)[];
         };
+        /** HeadlineValueOut */
+        HeadlineValueOut: {
+            /** Name */
+            name: string;
+            /** Label */
+            label: string;
+            /**
+             * Value
+             * @description A number, a head, words, or a list of them; null where it isn't known.
+             */
+            value: unknown;
+            /**
+             * Unit
+             * @description A share is of 1; a head, pair or path is named; empty for scores, words.
+             * @enum {string}
+             */
+            unit: "" | "nats" | "logits" | "share" | "head" | "pair" | "path" | "count";
+        };
         /**
          * HealthOut
          * @example {
@@ -3386,6 +3404,20 @@ export interface components {
          *         "accuracy_ungated": 0.91,
          *         "accuracy_plus": 0.97
          *       },
+         *       "headline_values": [
+         *         {
+         *           "name": "always_needed",
+         *           "label": "Always needed",
+         *           "value": 0.25,
+         *           "unit": "share"
+         *         },
+         *         {
+         *           "name": "accuracy_ungated",
+         *           "label": "Accuracy as it is",
+         *           "value": 0.91,
+         *           "unit": "share"
+         *         }
+         *       ],
          *       "result": "4be1f0a9c2d7",
          *       "partial": false,
          *       "attempts": [
@@ -3473,6 +3505,11 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
+             * Headline Values
+             * @description The headline in words, in its order: what each value is, and its unit.
+             */
+            headline_values: components["schemas"]["HeadlineValueOut"][];
+            /**
              * Result
              * @description Names the result there is to read; another name, another result. Null without one.
              */
@@ -3543,6 +3580,20 @@ export interface components {
          *             "accuracy_ungated": 0.91,
          *             "accuracy_plus": 0.97
          *           },
+         *           "headline_values": [
+         *             {
+         *               "name": "always_needed",
+         *               "label": "Always needed",
+         *               "value": 0.25,
+         *               "unit": "share"
+         *             },
+         *             {
+         *               "name": "accuracy_ungated",
+         *               "label": "Accuracy as it is",
+         *               "value": 0.91,
+         *               "unit": "share"
+         *             }
+         *           ],
          *           "result": "4be1f0a9c2d7",
          *           "partial": false,
          *           "attempts": [
@@ -3878,6 +3929,20 @@ export interface components {
          *             "accuracy_ungated": 0.91,
          *             "accuracy_plus": 0.97
          *           },
+         *           "headline_values": [
+         *             {
+         *               "name": "always_needed",
+         *               "label": "Always needed",
+         *               "value": 0.25,
+         *               "unit": "share"
+         *             },
+         *             {
+         *               "name": "accuracy_ungated",
+         *               "label": "Accuracy as it is",
+         *               "value": 0.91,
+         *               "unit": "share"
+         *             }
+         *           ],
          *           "result": "4be1f0a9c2d7",
          *           "partial": false,
          *           "attempts": [

@@ -54,7 +54,7 @@ def _cells(result: Result, run: Mapping[str, Any], facts: Facts, look: Look) -> 
         yield _code(f"run.figure({', '.join([repr(name), *_view(look)])})")
     yield _words("## The numbers\n\nA table as a DataFrame, and every array by its name.")
     yield _code(f"run.frame({look.figure!r})" if look.figure else "run.frame()")
-    yield _code("run.result")
+    yield _code("{name: array.shape for name, array in run.result.arrays.items()}")
     if result.analysis == "chg":
         yield _words(_GATING.format(model=result.model.name))
 
