@@ -75,7 +75,7 @@ def _signature(name: str, thing: Any) -> str:
     kinds = [one.kind for one in found.parameters.values() if one.name != "self"]
     positional = kinds.count(inspect.Parameter.POSITIONAL_ONLY)
     keyword = next((i for i, kind in enumerate(kinds) if kind is inspect.Parameter.KEYWORD_ONLY), None)
-    if keyword is not None and inspect.Parameter.VAR_POSITIONAL not in kinds:
+    if keyword is not None:
         given.insert(keyword, "*")
     if positional:
         given.insert(positional, "/")
@@ -87,7 +87,7 @@ def _signature(name: str, thing: Any) -> str:
 
 
 def _argument(one: inspect.Parameter) -> str:
-    stars = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}.get(one.kind, "")
+    stars = "**" if one.kind is inspect.Parameter.VAR_KEYWORD else ""
     default = "" if one.default is inspect.Parameter.empty else f" = {one.default!r}"
     return f"{stars}{one.name}: {_type(one.annotation)}{default}"
 
