@@ -12,7 +12,7 @@ ALONE := tests/jobs tests/worker tests/e2e
 SIDE_BY_SIDE := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 export WANDB_MODE = disabled
 
-.PHONY: run test check format client bench figures clean help
+.PHONY: run test check format client reference bench figures clean help
 
 run: .venv/installed ## install what is missing, fetch SmolLM2 once (93 MB), start Headscope, open the atlas
 	@$(BIN)/headscope models fetch smollm2-135m || echo "Going on without SmolLM2-135M: its shipped results still show."
@@ -30,6 +30,7 @@ check: .venv/installed-dev ## lint, types, layers, generated types in step, docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@$(BIN)/python -m headscope.web.openapi | diff -q - frontend/openapi.json >/dev/null || { echo 'frontend/openapi.json is out of step with the API: make client'; exit 1; }
+	@$(BIN)/python -m headscope.python.reference | diff -q - docs/reference.md >/dev/null || { echo 'docs/reference.md is out of step with the docstrings: make reference'; exit 1; }
 	$(NPM) run --silent types:check
 	$(NPM) run --silent lint
 	$(BIN)/python tests/house/docs.py
@@ -39,6 +40,9 @@ format: .venv/installed-dev ## let ruff and biome put the code in order
 
 client: .venv/installed-dev ## write frontend/openapi.json and the TypeScript types from the API
 	$(BIN)/python -m headscope.web.openapi > frontend/openapi.json && $(NPM) run types
+
+reference: .venv/installed-dev ## write docs/reference.md, the Python reference, from the docstrings
+	$(BIN)/python -m headscope.python.reference > docs/reference.md
 
 bench: .venv/installed-dev ## the measured promises: import and start time, quick runs, figure sizes
 	$(BIN)/pytest tests/bench -s -m bench

@@ -168,7 +168,15 @@ def test_runs_are_listed_and_shown(done: tuple[Shell, str]) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "begins"),
-    [("csv", b""), ("json", b"{"), ("npz", b"PK"), ("html", b"<!"), ("png", b"\x89PNG"), ("svg", b"<svg")],
+    [
+        ("csv", b""),
+        ("json", b"{"),
+        ("npz", b"PK"),
+        ("html", b"<!"),
+        ("ipynb", b"{"),
+        ("png", b"\x89PNG"),
+        ("svg", b"<svg"),
+    ],
 )
 def test_a_run_is_exported(
     done: tuple[Shell, str], tmp_path: Path, kind: str, begins: bytes, chromium_path: Path

@@ -1,40 +1,53 @@
-"""Headscope: what every attention head of a language model is for."""
+"""Headscope: what every attention head of a language model is for.
+
+```python
+import headscope as hs
+
+model = hs.load("smollm2-135m")
+run = hs.run("chg", model=model, task="singular-plural", preset="quick", seeds=3)
+run.result.g_plus  # [seed, layer, head]
+run.figure("roles")
+```
+"""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from torch import nn
-
-    from headscope.core.gating.gate_vector import GateVector
-    from headscope.settings import Settings
+    from headscope.python.client import Client
+    from headscope.python.here import add_task, find, list_models, list_tasks, run, runs
+    from headscope.python.local import Local
+    from headscope.python.model import Model, gated, load
+    from headscope.python.page import open  # noqa: A004 - hs.open(run)
+    from headscope.python.run import Run
+    from headscope.store.gate_source import load_gates
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "Client", "Local", "Model", "Run", "add_task", "find", "gated", "list_models", "list_tasks", "load",
+    "load_gates", "open", "run", "runs",
+]  # fmt: skip
 
-def load_gates(source: str | Path, *, model: str = "", settings: Settings | None = None) -> GateVector:
-    """Gates [layer, head] to use in Python: from a file of theirs, or by the id of kept ones.
+if not TYPE_CHECKING:
+    # Nothing is imported before it is used: commands and pages import this package, too.
+    _LIVES = {
+        "client": ("Client",),
+        "here": ("add_task", "find", "list_models", "list_tasks", "run", "runs"),
+        "local": ("Local",),
+        "model": ("Model", "gated", "load"),
+        "page": ("open",),
+        "run": ("Run",),
+    }
+    _LAZY = {name: f"headscope.python.{module}" for module, names in _LIVES.items() for name in names}
+    _LAZY["load_gates"] = "headscope.store.gate_source"
 
-    ``model`` names the model for a file that doesn't (CSV); ``settings`` say which database and models, those
-    of the environment where unset. Raises ``NotFound`` where there is neither file nor id, ``Invalid`` for a
-    file that can't be read or gates that don't fit the model.
-    """
-    from headscope.store.gate_source import load_gates as load  # what it needs takes time to import
+    def __getattr__(name: str) -> Any:
+        if name not in _LAZY:
+            raise AttributeError(f"module 'headscope' has no attribute {name!r}")
+        return getattr(import_module(_LAZY[name]), name)
 
-    return load(source, model, settings)
-
-
-def gated(model: nn.Module, gates: GateVector | Any) -> AbstractContextManager[None]:
-    """Gate the heads of a plain Hugging Face model while the context is open.
-
-    ``gates`` [layer, head] in [0, 1]: a vector as ``load_gates`` gives it, an array, a tensor or nested
-    lists. Each head's output is multiplied by its gate before W_O, at every position, in generation too.
-    Raises ``Invalid`` for gates of another shape or, where the model was loaded from a folder, of other
-    weights; for an architecture whose heads aren't known; and where a layer's hook isn't reached.
-    """
-    from headscope.core.gating.plain_model import gated_model
-
-    return gated_model(model, gates)
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

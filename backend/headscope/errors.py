@@ -15,6 +15,7 @@ HeadscopeError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -99,3 +100,16 @@ class Unavailable(HeadscopeError):
 
 class Cancelled(HeadscopeError):
     code = "cancelled"
+
+
+def from_problem(problem: Mapping[str, Any], *, retry_after: int | None = None) -> HeadscopeError:
+    """The error that a problem tells of: the class by its status, the rest word for word."""
+    kinds = {kind.status: kind for kind in _KINDS}
+    kind = kinds.get(problem.get("status", 0), HeadscopeError)
+    message = str(problem.get("detail") or problem.get("title") or "The request failed.")
+    return kind(message, str(problem.get("remedy", "")), code=problem.get("code"), retry_after=retry_after)
+
+
+_KINDS: tuple[type[HeadscopeError], ...] = (
+    NotFound, Gone, Invalid, TooLarge, Refused, Forbidden, SignInNeeded, TooManyAttempts, Unavailable,
+)  # fmt: skip

@@ -119,7 +119,7 @@ def test_a_figure_about_one_head_is_exported_for_the_head_asked_for() -> None:
 
 
 def test_what_can_not_be_exported_says_why(whole: Result) -> None:
-    with pytest.raises(Invalid, match="csv, json, npz, html, png, svg"):
+    with pytest.raises(Invalid, match="csv, json, npz, html, ipynb, png, svg"):
         export(whole, "xlsx")
     with pytest.raises(NotFound, match="roles"):
         export(whole, "csv", figure="pie")

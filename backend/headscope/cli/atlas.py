@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headscope.cli import console
-from headscope.cli.progress import progress_bar
+from headscope.python.progress import progress_bar
 
 if TYPE_CHECKING:
     from headscope.analyses.base import Progress

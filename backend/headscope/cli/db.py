@@ -17,7 +17,7 @@ def _db() -> None:
 @app.command("upgrade")
 def upgrade() -> None:
     """Bring the tables up to date; `serve` and `worker` do it at every start."""
-    from headscope.cli.store import opened
+    from headscope.store.opening import opened
 
     with opened(console.settings()) as store:
         kind = "Postgres" if store.kind == "postgresql" else "SQLite"

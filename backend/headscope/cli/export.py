@@ -13,7 +13,7 @@ from headscope.cli.runs import RunId, complete_id, described
 
 def export(
     run: RunId,
-    format: Annotated[str, typer.Option(help="csv, json, npz, html, png or svg.")] = "json",  # noqa: A002
+    format: Annotated[str, typer.Option(help="csv, json, npz, html, ipynb, png or svg.")] = "json",  # noqa: A002
     figure: Annotated[
         str | None, typer.Option(help="Which picture or table, e.g. roles, ecdf, loss.")
     ] = None,
@@ -24,7 +24,7 @@ def export(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; - is stdout.")
     ] = None,
 ) -> None:
-    """Write a finished run: its numbers, or a picture of it."""
+    """Write a finished run: its numbers, a picture of it, or a notebook that shows it."""
     from headscope.analyses.export import export as write
     from headscope.cli.store import transaction
     from headscope.store import runs

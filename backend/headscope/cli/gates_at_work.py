@@ -59,9 +59,9 @@ def evaluate(
 
     from headscope.analyses import figures
     from headscope.cli.run import compute, resolve
-    from headscope.cli.store import opened
     from headscope.store import gates as kept
     from headscope.store import runs
+    from headscope.store.opening import opened
 
     vector, name, models, settings = _given(gates, model)
     params = {"gates": vector.id, "tasks": list(task), "n_test": examples, "shots": shots}
@@ -114,7 +114,7 @@ def _given(source: str, model: str) -> tuple[GateVector, str, Catalogue, Setting
     from headscope.store.gate_source import load_gates
 
     settings = console.settings()
-    vector = load_gates(source, model, settings)
+    vector = load_gates(source, model=model, settings=settings)
     return vector, model or vector.model, Catalogue(settings), settings
 
 

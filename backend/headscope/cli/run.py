@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headscope.cli import console
-from headscope.cli.progress import progress_bar
+from headscope.python.progress import progress_bar
 
 if TYPE_CHECKING:
     from headscope.analyses.references import Reference
@@ -40,8 +40,8 @@ def run(
     """Compute an analysis here and now, keep it in the store and write its result."""
     from headscope.analyses.request import find
     from headscope.cli.prompts import keep
-    from headscope.cli.store import opened
     from headscope.models.catalogue import Catalogue
+    from headscope.store.opening import opened
 
     settings = console.settings()
     references = find(analysis).references

@@ -100,8 +100,8 @@ def listen(host: str, port: int) -> socket.socket:
 
 def prepare_store(settings: Settings) -> None:
     """Make the data folder, bring the tables up to date, import the shipped results."""
-    from headscope.cli.store import opened
     from headscope.gallery import import_gallery
+    from headscope.store.opening import opened
 
     with opened(settings) as store:
         import_gallery(store)

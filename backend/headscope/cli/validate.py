@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headscope.cli import console, files
-from headscope.cli.progress import progress_bar
+from headscope.python.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -124,12 +124,7 @@ class Catalogue:
 
         Raises Invalid where the name or the folder can't be used, Refused where the name is taken.
         """
-        if not _NAME.fullmatch(name):
-            raise Invalid(
-                f"{name!r} can't be a model's name.",
-                "Use letters, digits, dots, dashes.",
-                code="bad-model-name",
-            )
+        _check_name(name)
         path = path.expanduser().resolve()
         if any(entry.name == name for entry in self.all()):
             raise Refused(f"There is a model {name} already.", "Choose another name.", code="model-exists")
@@ -140,6 +135,11 @@ class Catalogue:
         temporary.write_text(json.dumps({"folder": str(path)}), encoding="utf-8")
         temporary.replace(link)
         return self.get(name)
+
+    def place(self, name: str) -> Path:
+        """Where a model of that name is kept in the data directory. Raises ``Invalid`` (bad-model-name)."""
+        _check_name(name)
+        return self._root / name
 
     def fetch(self, name: str, on_progress: fetch.OnProgress = lambda *_: None) -> Path:
         """Get a model's weights into the data directory, unless they are here; returns the folder.
@@ -173,6 +173,15 @@ class Catalogue:
         for link in sorted(self._root.glob("*.json")):
             own.append((link.stem, Path(json.loads(link.read_text(encoding="utf-8"))["folder"])))
         return own
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise Invalid(
+            f"{name!r} can't be a model's name.",
+            "Use letters, digits, dots, dashes.",
+            code="bad-model-name",
+        )
 
 
 def _local(name: str) -> str:

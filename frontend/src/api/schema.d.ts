@@ -196,7 +196,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download a run: CSV, JSON, npz, one self-contained HTML file, or a picture
+         * Download a run: CSV, JSON, npz, one self-contained HTML file, a Jupyter notebook, or a picture
          * @description `figure` picks one figure. 503 for PNG and SVG where the server has no Chromium to draw them with.
          */
         get: operations["export_run"];
@@ -5868,7 +5868,7 @@ export interface operations {
     export_run: {
         parameters: {
             query: {
-                format: "csv" | "json" | "npz" | "html" | "png" | "svg";
+                format: "csv" | "json" | "npz" | "html" | "ipynb" | "png" | "svg";
                 figure?: string | null;
                 /** @description A head has a role at this score or above. */
                 threshold?: number;

@@ -56,6 +56,7 @@ function RunFiles({ subject, quiet }: { subject: RunSubject; quiet: boolean }) {
       </MenuItem>
       <MenuItem href={address("json")}>Everything, JSON</MenuItem>
       <MenuItem href={address("npz")}>Arrays for NumPy, npz</MenuItem>
+      <MenuItem href={address("ipynb")}>A Jupyter notebook, ipynb</MenuItem>
     </Menu>
   );
 }

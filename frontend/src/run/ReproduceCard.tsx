@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { api } from "../api/client";
+import { api, exportAddress } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
 import { type Attempt, FINAL, type Run } from "../api/types";
 import { duration, moment, number } from "../format/numbers";
@@ -10,8 +10,8 @@ import { Link } from "../url/navigation";
 
 interface ReproduceCardProps {
   run: Run;
-  /** A guest reads: no buttons that compute. */
-  readOnly: boolean;
+  /** The share by which a guest reads: no buttons that compute. */
+  share: string | null;
   onRun: (run: Run) => void;
 }
 
@@ -20,7 +20,8 @@ function text(value: unknown): string | null {
 }
 
 /** How to get this result again, and what came of it when somebody did. */
-export function ReproduceCard({ run, readOnly, onRun }: ReproduceCardProps) {
+export function ReproduceCard({ run, share, onRun }: ReproduceCardProps) {
+  const readOnly = share !== null;
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
   const analysis = useAnalysis(run.analysis);
@@ -64,6 +65,16 @@ export function ReproduceCard({ run, readOnly, onRun }: ReproduceCardProps) {
           >
             {computing ? "Computing again…" : "Reproduce"}
           </button>
+        )}
+        {run.result !== null && (
+          <a
+            className="button"
+            href={exportAddress(run.id, { format: "ipynb", share })}
+            title="Downloads a Jupyter notebook that finds this run, or computes it again, and shows it"
+            download
+          >
+            Open in notebook
+          </a>
         )}
         {!readOnly && (
           <Link className="button" to={newRunLike(run, analysis)}>

@@ -1,4 +1,4 @@
-"""A finished run as a file: numbers (CSV, JSON, npz), pictures (PNG, SVG), the whole page (HTML).
+"""A finished run as a file: numbers (CSV, JSON, npz), pictures (PNG, SVG), the page (HTML), a notebook.
 
 The page's buttons, the API and ``headscope export`` all call ``export``. Numbers need nothing but numpy, the
 page needs no network to be read, pictures need a Chromium on the machine that draws them.
@@ -18,13 +18,14 @@ from headscope.analyses.request import find
 from headscope.errors import Invalid
 from headscope.figures.view import view
 
-Format = Literal["csv", "json", "npz", "html", "png", "svg"]
+Format = Literal["csv", "json", "npz", "html", "ipynb", "png", "svg"]
 
 EXPORTS: Mapping[Format, str] = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
     "npz": "application/octet-stream",
     "html": "text/html; charset=utf-8",
+    "ipynb": "application/x-ipynb+json",
     "png": "image/png",
     "svg": "image/svg+xml",
 }
@@ -69,7 +70,7 @@ def export(
         figures.table(result, figure, threshold, mode, head)
     look = Look(figure, threshold, mode, theme, head)
     known = Facts.of(result, facts or {})
-    content = _write(kind, result, known, look)
+    content = _write(kind, result, facts or {}, known, look)
     first = figures.names(result.analysis)[0]
     suffix = f"-{figure}" if figure else f"-{first}" if kind in ("png", "svg") else ""
     return Export(content, EXPORTS[kind], f"{known.file_stem}{suffix}.{kind}")
@@ -93,7 +94,7 @@ class Look:
     head: str | None = None
 
 
-def _write(kind: Format, result: Result, facts: Facts, look: Look) -> bytes:
+def _write(kind: Format, result: Result, run: Mapping[str, Any], facts: Facts, look: Look) -> bytes:
     if kind == "npz":
         return numbers.npz(result)
     if kind == "csv":
@@ -101,6 +102,10 @@ def _write(kind: Format, result: Result, facts: Facts, look: Look) -> bytes:
         return numbers.csv(figures.table(result, name, look.threshold, look.mode, look.head))
     if kind == "json":
         return numbers.json(result, look.figure, look.threshold, look.mode, look.head)
+    if kind == "ipynb":
+        from headscope.analyses.export import notebook
+
+        return notebook.notebook(result, run, facts, look)
     if kind == "html":
         from headscope.analyses.export import page
 

@@ -37,6 +37,11 @@ def gated_model(model: nn.Module, gates: GateVector | Any) -> Iterator[None]:
         yield
 
 
+def heads_of(model: nn.Module) -> ModelInfo:
+    """A plain model's sizes; ``Invalid`` (unsupported-architecture) where its heads aren't known here."""
+    return _located(model)[0]
+
+
 def _located(model: nn.Module) -> tuple[ModelInfo, list[nn.Module]]:
     """The model's sizes and the modules that apply W_O; ``Invalid`` (unsupported-architecture)."""
     config = getattr(model, "config", None)

@@ -37,7 +37,7 @@ from headscope.web.schemas import FigureOut, ResultOut, RunOut, TableOut
 router = APIRouter(prefix="/runs/{run_id}", tags=["runs"], dependencies=[Depends(shared_or_signed_in)])
 
 Mode = Literal["every", "always", "any"]
-Format = Literal["csv", "json", "npz", "html", "png", "svg"]
+Format = Literal["csv", "json", "npz", "html", "ipynb", "png", "svg"]
 Theme = Literal["light", "dark"]
 Threshold = Annotated[float, Query(gt=0, le=1, description="A head has a role at this score or above.")]
 Head = Annotated[
@@ -116,7 +116,7 @@ def get_table(
 @router.get(
     "/export",
     response_class=Response,
-    summary="Download a run: CSV, JSON, npz, one self-contained HTML file, or a picture",
+    summary="Download a run: CSV, JSON, npz, one self-contained HTML file, a Jupyter notebook, or a picture",
     responses={
         200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
     },

@@ -65,7 +65,7 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
           )}
           {share === null && <SubsetGates run={run} />}
           {share === null && <NextSteps run={run} />}
-          <ReproduceCard run={run} readOnly={share !== null} onRun={onRun} />
+          <ReproduceCard run={run} share={share} onRun={onRun} />
         </aside>
       </div>
     </>

@@ -134,7 +134,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
           />
           {share === null && run.status === "done" && <AddSeeds run={run} figure={seeds.data} />}
           {share === null && <NextSteps run={run} />}
-          <ReproduceCard run={run} readOnly={share !== null} onRun={onRun} />
+          <ReproduceCard run={run} share={share} onRun={onRun} />
         </aside>
       </div>
     </>
