@@ -9,8 +9,8 @@ const MOMENT = "2026-01-05T10:00:00Z";
 
 export function encoded(values: readonly number[], shape: string, dtype: "f4" | "u1" | "u2" = "f4") {
   const array = { f4: Float32Array, u1: Uint8Array, u2: Uint16Array }[dtype].from(values);
-  const bdata = btoa(String.fromCharCode(...new Uint8Array(array.buffer)));
-  return { dtype, shape, bdata };
+  const bytes = Array.from(new Uint8Array(array.buffer), (byte) => String.fromCharCode(byte));
+  return { dtype, shape, bdata: btoa(bytes.join("")) };
 }
 
 export function token(id: number, text: string, special = false): Schemas["TokenOut"] {
