@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { labApi } from "../../api/lab";
 import type { LensOut } from "../../api/labTypes";
 import { count, percent } from "../../format/numbers";
@@ -36,12 +36,13 @@ function Shown() {
   const { ask, gated } = useTargeted();
   const line = useLatest<Question, LensOut>(JSON.stringify([prompt, at, view.answers[0]]), labApi.lens);
   const { want } = line;
+  const question = useMemo(() => ask && withoutAgainst(ask), [ask]);
   useEffect(() => {
-    if (!ask) return;
-    const { against: _, ...question } = ask;
-    want(question);
-  }, [ask, want]);
-  const problem = line.error && <ProblemNote error={line.error} retry={ask ? () => want(ask) : undefined} />;
+    if (question) want(question);
+  }, [question, want]);
+  const problem = line.error && (
+    <ProblemNote error={line.error} retry={question ? () => want(question) : undefined} />
+  );
   if (!line.data)
     return (
       problem ?? <div className="skeleton next-skeleton" role="status" aria-label="Loading the layers" />
@@ -80,6 +81,14 @@ function Shown() {
       </section>
     </Late>
   );
+}
+
+/** The lens follows one token. */
+function withoutAgainst({
+  against: _,
+  ...question
+}: ReturnType<typeof useTargeted>["ask"] & object): Question {
+  return question;
 }
 
 function LensRow({ row }: { row: LensOut["layers"][number] }) {

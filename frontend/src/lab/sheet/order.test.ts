@@ -41,6 +41,10 @@ describe("the order of heads", () => {
     expect(ordered(seen, { sort: "sink", least: 0 })).toEqual([0, 1, 2, 3]);
   });
   it("leaves weak heads out", () => expect(ordered(seen, { sort: "induction", least: 0.2 })).toEqual([1, 3]));
+  it("counts a head in whose score is the limit itself, as it is written", () =>
+    expect(ordered(look([0.7, 0.5, 0.71, 0.69], [1, 1, 1, 1]), { sort: "induction", least: 0.7 })).toEqual([
+      2, 0,
+    ]));
   it("knows who shares keys and values", () =>
     expect(sharing(seen, { layer: 1, head: 0 })).toEqual([
       { layer: 1, head: 0 },

@@ -11,13 +11,15 @@ export function ordered(look: Look, { sort, least }: Pick<LabView, "sort" | "lea
   const scored = scoreOf(look, sort);
   if (!scored) return all;
   const { values } = scored;
+  // Scores are float32: a head of 0.7 is one of "at least 0.7".
+  const limit = Math.fround(least);
   const sign = LOW_FIRST.has(sort) ? 1 : -1;
   const rank = (at: number) => {
     const value = values[at] ?? Number.NaN;
     return Number.isNaN(value) ? Number.POSITIVE_INFINITY : sign * value;
   };
   return all
-    .filter((at) => least <= 0 || (values[at] ?? Number.NaN) >= least)
+    .filter((at) => least <= 0 || (values[at] ?? Number.NaN) >= limit)
     .sort((a, b) => (rank(a) === rank(b) ? a - b : rank(a) - rank(b)));
 }
 
