@@ -30,7 +30,7 @@ def multiply(page: Page) -> None:
     virtual.get_by_label("Reads: what").select_option("a head’s keys")
     virtual.get_by_label("Reads: layer").select_option("1")
     virtual.get_by_label("Reads: head").select_option("5")
-    virtual.get_by_role("button", name="Multiply them").click()
+    virtual.get_by_role("button", name="Compute").click()
     expect(virtual).to_contain_text("0.3 → 1.5 k · norm", timeout=MINUTE)
     expect(virtual.get_by_role("row")).to_have_count(5)
     page.wait_for_url(re.compile(r"writer=0\.3&reader=1\.5"))
@@ -48,9 +48,9 @@ def test_the_induction_circuit_is_found_from_the_weights(
     # The first press takes head 0.0; head 5 of layer 1 is one to the right and five down.
     choose(page, "Eigenvalues", "What each head copies", "ArrowRight ArrowRight" + 5 * " ArrowDown")
     page.wait_for_url(re.compile(r"head=1\.5"))
-    hand = page.get_by_role("region", name="Selected head")
-    expect(hand).to_contain_text("Layer 1 · head 5")
-    expect(hand).to_contain_text("OV positivity")
+    selected = page.get_by_role("region", name="Selected head")
+    expect(selected).to_contain_text("Layer 1 · head 5")
+    expect(selected).to_contain_text("OV positivity")
     expect(page.get_by_role("region", name="K composition", exact=True)).to_contain_text(
         "of head 1.5", timeout=MINUTE
     )
@@ -63,9 +63,9 @@ def test_the_induction_circuit_is_found_from_the_weights(
     page.keyboard.press("Escape")
     multiply(page)
 
-    hand.get_by_role("button", name="Take it apart").click()
+    selected.get_by_role("button", name="Open its circuits").click()
     expect(page.get_by_role("region", name="Partners of head 1.5")).to_be_visible(timeout=MINUTE)
-    writes = page.get_by_role("region", name="What it writes")
+    writes = page.get_by_role("region", name="What it writes (OV circuit)")
     expect(writes.get_by_role("row")).to_have_count(21, timeout=MINUTE)
     page.get_by_label("Show the cells of a token").fill("the")
     page.get_by_role("list", name="Tokens found").get_by_role("button").first.click()

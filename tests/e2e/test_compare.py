@@ -20,7 +20,7 @@ def test_shipped_runs_are_compared_and_the_comparison_is_shared(page: Page, scre
     page.goto("/compare")
     shares = page.get_by_role("region", name="How many heads have which role?")
     expect(shares.locator(".js-plotly-plot .barlayer").first).to_be_attached(timeout=MINUTE)
-    expect(page.get_by_role("list", name="What to mind")).to_contain_text("seeds")
+    expect(page.get_by_role("list", name="Caveats")).to_contain_text("seeds")
     shares.get_by_role("button", name="Table").click()
     expect(shares.get_by_role("row")).to_have_count(1 + len(chips(page)) + 12)  # header, runs, published
     page.get_by_label("with the paper’s Llama models").uncheck()

@@ -48,7 +48,7 @@ def painted(page: Page) -> int:
 
 
 def last_probabilities(page: Page) -> tuple[float, float]:
-    """Of the prompt's last token, as it is and under the gates, read from the readout in words."""
+    """Of the prompt's last token, ungated and gated, read from the readout in words."""
     card = page.get_by_role("region", name="Tokens", exact=True)
     expect(card).to_have_attribute("aria-busy", "false")  # the answer to the newest gates is there
     tokens(page).focus()
@@ -165,7 +165,7 @@ def test_a_file_of_prompts_is_paged_through_and_deleted(page: Page, lab: str) ->
     page.get_by_role("button", name="Next →").click()
     page.wait_for_url(re.compile(r"row=1"))
     expect(tokens(page)).to_contain_text("three four five")
-    page.get_by_role("button", name="Kept prompts").click()
+    page.get_by_role("button", name="Saved prompts").click()
     page.get_by_role("button", name="Delete pairs").click()
     page.get_by_role("button", name="Delete for good").click()
     page.wait_for_url(lambda url: "prompt=" not in url)
@@ -177,8 +177,8 @@ def test_what_cant_be_looked_at_is_said(page: Page, lab: str) -> None:
     page.get_by_role("button", name="Write a prompt").click()
     page.get_by_label("Your prompt").fill("word " * 400)
     expect(page.get_by_text(re.compile(r"tokens too many: shorten the text"))).to_be_visible()
-    expect(page.get_by_role("button", name="Look at it")).to_be_disabled()
+    expect(page.get_by_role("button", name="Analyse")).to_be_disabled()
     page.get_by_label("Your prompt").fill("")
-    expect(page.get_by_role("button", name="Look at it")).to_be_disabled()
+    expect(page.get_by_role("button", name="Analyse")).to_be_disabled()
     page.get_by_role("button", name="Cancel").click()
     expect(tokens(page)).to_be_visible()

@@ -12,7 +12,7 @@ MINUTE = 60_000
 
 def next_tokens(page: Page) -> Locator:
     """The list of next tokens, once it is drawn."""
-    tokens = page.get_by_role("list", name="Likeliest next tokens, before and after")
+    tokens = page.get_by_role("list", name="Most likely next tokens, before and after")
     expect(tokens.get_by_role("listitem").first).to_be_visible(timeout=MINUTE)
     return tokens
 
@@ -84,7 +84,7 @@ def test_a_revoked_view_opens_no_more(page: Page, lab: str, context: BrowserCont
     expect(row).to_have_count(0)
     other = context.new_page()  # the browser's console rightly notes the 410
     other.goto(link)
-    expect(other.get_by_role("main")).to_contain_text("leads nowhere")
+    expect(other.get_by_role("main")).to_contain_text("no longer works")
 
 
 def test_the_prompt_is_in_no_address(page: Page, lab: str) -> None:
@@ -112,12 +112,12 @@ def test_the_board_works_by_keyboard_alone(page: Page, lab: str) -> None:
 
     page.keyboard.press("Control+z")
     page.keyboard.press("Control+z")
-    expect(state).to_contain_text("as it is")
+    expect(state).to_contain_text("all open")
     page.keyboard.press("Control+Shift+Z")
     expect(state).to_contain_text("1 head muted")
 
     page.keyboard.press("l")
-    expect(state).to_contain_text("in hand: 8 heads")
+    expect(state).to_contain_text("selected: 8 heads")
     page.keyboard.press("m")
     expect(state).to_contain_text("8 heads muted")
     page.keyboard.press("Escape")
@@ -159,4 +159,4 @@ def test_a_fast_drag_leaves_no_queue(page: Page, lab: str) -> None:
     expect(page.locator(".next-tokens [aria-busy=false]")).to_be_visible()
     assert peak == 1
     page.keyboard.press("Control+z")
-    expect(board(page).get_by_role("status")).to_contain_text("as it is")  # a whole drag is one step
+    expect(board(page).get_by_role("status")).to_contain_text("all open")  # a whole drag is one step

@@ -44,7 +44,7 @@ def test_a_text_that_is_no_prompt_is_told_and_the_page_goes_on(page: Page, lab: 
     page.goto(lab)
     expect(heads(page)).to_be_visible()
     page.get_by_role("button", name="Write a prompt").click()
-    look = page.get_by_role("button", name="Look at it")
+    look = page.get_by_role("button", name="Analyse")
     for text, says in (
         ("x" * 1_000_000, "1,000,000 characters; a prompt has 400,000 at most"),
         ("a\0b", "Character 2 is NUL"),

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from services.server import Server
 
 GRID = "Roles of all heads"
-THRESHOLD = "Threshold of a role"
+THRESHOLD = "Role threshold"
 MINUTE = 60_000
 
 
@@ -131,7 +131,7 @@ def test_the_same_request_opens_the_same_run(page: Page) -> None:
     ("address", "says"),
     [
         ("/runs/00000000000000000000", "no run"),
-        ("/s/no-such-share", "leads nowhere"),
+        ("/s/no-such-share", "no longer works"),
         ("/nowhere", "no page"),
         ("/models/nope", "no model"),
         ("/tasks/nope", "no task"),

@@ -41,7 +41,7 @@ export function AtlasEmpty({ model, pair }: AtlasEmptyProps) {
   return (
     <section className="card empty" aria-label="No map yet">
       <EmptyGrid />
-      <h2>Nobody has mapped this pair yet</h2>
+      <h2>This pair has no map yet</h2>
       {!model && <p className="muted">There is no model named {pair.model} here.</p>}
       {model && !ready && <NotHereYet name={model.title} remedy={model.remedy} />}
       {current ? (
@@ -68,7 +68,7 @@ export function AtlasEmpty({ model, pair }: AtlasEmptyProps) {
           Choose the settings
         </Link>
         <Link className="button" to={{ page: "task", name: pair.task, model: pair.model, split: "train" }}>
-          Look at the task
+          Open the task
         </Link>
       </div>
     </section>

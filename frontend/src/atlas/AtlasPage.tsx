@@ -41,7 +41,7 @@ export default function AtlasPage({ place }: { place: Extract<Place, { page: "at
     ) : (
       <div className="page narrow">
         <h1>Nothing to show yet</h1>
-        <p className="muted">This Headscope knows no model: add one with `headscope models fetch`.</p>
+        <p className="muted">There are no models here yet: add one with `headscope models fetch`.</p>
       </div>
     );
   }

@@ -77,7 +77,7 @@ export function AllHeads(state: CircuitsState) {
           />
         )}
       </div>
-      <aside className="side-column" aria-label="Head in hand">
+      <aside className="side-column" aria-label="Selected head">
         <SelectedHead {...state} selection={selection} />
       </aside>
     </div>
@@ -94,7 +94,7 @@ interface FiguresProps {
   selection: Selection;
 }
 
-/** An analysis' pictures of all heads, of the composition in hand. */
+/** An analysis' pictures of all heads, of the chosen composition. */
 function Figures({ analysis, run, view, selection }: FiguresProps) {
   const [open, setOpen] = useState(false);
   const names = analysis.figures.filter(
@@ -116,12 +116,12 @@ function Figures({ analysis, run, view, selection }: FiguresProps) {
   );
 }
 
-/** What of the later head reads, and how strong a pair must be to be drawn. */
+/** Which input of the later head reads, and how strong a pair must be to be drawn. */
 function GraphControls({ view, onView }: Pick<CircuitsState, "view" | "onView">) {
   return (
     <div className="controls graph-controls">
       <Segmented
-        label="What of the later head reads"
+        label="Which input of the later head reads"
         options={KINDS}
         value={view.composition}
         onChange={(composition) => onView({ ...view, composition })}

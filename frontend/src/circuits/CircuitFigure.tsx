@@ -41,7 +41,7 @@ function Plain({ run, name, view, selection, saysLeftOut = false }: CircuitFigur
   return <Card run={run} name={name} figure={figure} asked={figure.asked} selection={selection} />;
 }
 
-/** Lines between heads: those above the threshold, and of the head in hand alone where there is one. */
+/** Lines between heads: those above the threshold, and of the selected head alone where there is one. */
 function Graph({ run, name, view, selection }: CircuitFigureProps) {
   const head = view.head ? headName(view.head) : undefined;
   const asked = { threshold: view.threshold, head };

@@ -45,7 +45,7 @@ export default function CircuitsPage({ place }: { place: CircuitsPlace }) {
         <h1>Circuits</h1>
         <p className="muted">
           {place.model === null
-            ? "This Headscope knows no model: add one with `headscope models fetch`."
+            ? "There are no models here yet: add one with `headscope models fetch`."
             : `There is no model named ${place.model} here.`}
         </p>
       </div>
@@ -153,6 +153,6 @@ function Circuits({ place, model, models, analyses }: CircuitsProps) {
 }
 
 const HINTS: Record<string, string> = {
-  folded: "Norm weights are folded into what reads the stream",
-  raw: "As the model stores them: norm weights are left out",
+  folded: "Norm weights are folded into the matrices that read the residual stream",
+  raw: "As the model stores them, norm weights apart",
 };

@@ -37,10 +37,11 @@ export function Crossed({ ask }: { ask: HeadAsk }) {
   const own = source && here && next && hereToo && nextToo;
   return (
     <section className="card crossed" aria-label="Crossed pairs">
-      <h3>What it can’t keep apart</h3>
+      <h3>Skip-trigram bugs</h3>
       <p className="caption">
-        A head decides where to look and what to write apart from each other. One that raises “keep … in mind”
-        and “keep … at bay” must raise “keep … in bay” and “keep … at mind” too.
+        A head chooses where to look (QK) and what to write (OV) independently, so it can’t keep some skip
+        trigrams apart. One that raises “keep … in mind” and “keep … at bay” must raise “keep … in bay” and
+        “keep … at mind” too.
       </p>
       <div className="card-actions">
         <button type="button" className="button" disabled={busy} onClick={() => void send({})}>
@@ -48,7 +49,7 @@ export function Crossed({ ask }: { ask: HeadAsk }) {
         </button>
       </div>
       <details>
-        <summary>Try two of your own</summary>
+        <summary>Try your own pairs</summary>
         <div className="slots">
           {SLOTS.map(({ label, hint }, i) => (
             <div key={hint}>
@@ -76,14 +77,14 @@ export function Crossed({ ask }: { ask: HeadAsk }) {
             })
           }
         >
-          Cross them
+          Compute
         </button>
       </details>
       {error && <ProblemNote error={error} />}
       {answer && (
         <div aria-live="polite">
           {answer.found.length === 0 && (
-            <p className="muted">It raises no two pairs whose crosses are strong.</p>
+            <p className="muted">No two skip trigrams of this head have strong crosses.</p>
           )}
           {answer.found.map((pairs, i) => (
             <Pairs key={i} pairs={pairs} />

@@ -86,7 +86,7 @@ export function HeadCircuit({
           {eigen ? (
             <HeadScores run={eigen} head={head} />
           ) : (
-            <p className="muted">Its scores come with the eigenvalues.</p>
+            <p className="muted">Compute the eigenvalues to see its scores.</p>
           )}
           <HeadLinks model={model.name} head={head} circuits={false} />
         </section>

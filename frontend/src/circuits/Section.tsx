@@ -55,7 +55,7 @@ function SectionTools({ run, view: { head, threshold } }: { run: Run; view: Circ
   return (
     <div className="picture-tools">
       <Link className="button quiet" to={{ page: "run", id: run.id, view }}>
-        The whole result
+        Full result
       </Link>
       <ExportMenu subject={subject} quiet />
       <ShareButton subject={subject} quiet />

@@ -26,7 +26,7 @@ export function SelectedHead({
         <h2>No head selected</h2>
         <p className="muted">
           Click a head in any picture, or focus a map and use the arrow keys, to see what it copies, what it
-          matches and whom it reads.
+          matches and which heads it reads.
         </p>
       </section>
     );
@@ -37,7 +37,7 @@ export function SelectedHead({
       {eigen && <HeadScores run={eigen} head={head} />}
       <div className="card-actions">
         <button type="button" className="button primary" onClick={() => onView({ ...view, tab: "head" })}>
-          Take it apart
+          Open its circuits
         </button>
         <Link
           className="button"

@@ -61,7 +61,7 @@ export function TokenPicker({ model, label, onPick }: TokenPickerProps) {
           </li>
         ))}
       </ul>
-      {shown && options.length === 0 && <p className="muted small">No token has this in it.</p>}
+      {shown && options.length === 0 && <p className="muted small">No token contains this.</p>}
       {shown && shown.n_containing > shown.containing.length && (
         <p className="muted small">
           {plural(shown.n_containing, "token")} contain it; type more to see others.

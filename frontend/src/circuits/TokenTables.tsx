@@ -49,7 +49,7 @@ export function TokenTables({ model, weights, head, view, onView }: TokenTablesP
         <TokenPicker model={model.name} label="Show the cells of a token" onPick={onToken} />
         {view.token !== null && (
           <button type="button" className="button" onClick={() => onToken(null)}>
-            Strongest of all tokens
+            Strongest over all tokens
           </button>
         )}
       </div>
@@ -72,17 +72,16 @@ export function TokenTables({ model, weights, head, view, onView }: TokenTablesP
 
 const WORDS = {
   ov: {
-    title: "What it writes",
+    title: "What it writes (OV circuit)",
     reading:
-      "OV circuit: looking at the source, the head adds this much to the output's logit. A copying head raises the source itself.",
+      "When it looks at the source, the head adds this much to the output's logit. A copying head raises the source itself.",
     names: ["source", "output"],
     row: "Looking at it raises",
     column: "It is raised by looking at",
   },
   qk: {
-    title: "Where it looks",
-    reading:
-      "QK circuit: how much the query's token looks at the key's, by content alone: positions are left out.",
+    title: "Where it looks (QK circuit)",
+    reading: "How strongly the query token attends to the key token, by content alone, without positions.",
     names: ["query", "key"],
     row: "It looks at",
     column: "Who looks at it",
@@ -124,7 +123,7 @@ function CircuitTable({ ask, circuit, token, small, onToken }: CircuitTableProps
           <button type="button" className="button" onClick={() => setWanted(key)}>
             Find the strongest cells of all
           </button>
-          <span className="muted small">takes some seconds with a vocabulary of this size</span>
+          <span className="muted small">takes a few seconds with a vocabulary of this size</span>
         </p>
       )}
       {table.error && <ProblemNote error={table.error} retry={table.reload} />}

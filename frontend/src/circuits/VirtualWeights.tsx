@@ -59,7 +59,7 @@ export function VirtualWeights({ model, layers, heads, weights, view, onView }: 
           <ComponentPicker label="Writes" kinds={WRITERS} value={writer} onChange={setWriter} {...sizes} />
           <ComponentPicker label="Reads" kinds={READERS} value={reader} onChange={setReader} {...sizes} />
           <button type="submit" className="button">
-            Multiply them
+            Compute
           </button>
         </form>
         <div aria-live="polite">
@@ -82,17 +82,16 @@ function Product({ data }: { data: VirtualOut }) {
     <>
       <p className="facts">
         {data.writer} → {data.reader} · norm {measured(data.norm)}
-        {reads &&
-          ` · share ${measured(data.share)} of the most there could be; random matrices ${measured(data.random)}`}
+        {reads && ` · share ${measured(data.share)} of the maximum; random matrices ${measured(data.random)}`}
         {` · ${data.weight_processing} weights`}
       </p>
       {data.directions.length === 0 ? (
-        <p className="muted">It reads nothing of it.</p>
+        <p className="muted">The reader reads nothing that the writer writes.</p>
       ) : (
         <table className="table directions">
           <caption>
-            The strongest directions: along each, more of the writer’s side gives more of the reader’s. Both
-            signs of a direction may be turned together.
+            The strongest directions: along each, more of the writer’s side gives more of the reader’s. A
+            direction’s sign is arbitrary: both sides can be flipped together.
           </caption>
           <thead>
             <tr>
@@ -128,7 +127,7 @@ function Row({ direction: { value, ...ends } }: { direction: Direction }) {
 
 /** Both ends of a direction: the tokens that are most for it, and those most against it. */
 function Ends({ high, low }: { high: Weighed[]; low: Weighed[] }) {
-  if (high.length === 0) return <span title="This side is no tokens">{NOTHING}</span>;
+  if (high.length === 0) return <span title="This side isn’t in tokens">{NOTHING}</span>;
   return (
     <>
       {[

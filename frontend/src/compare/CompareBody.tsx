@@ -63,7 +63,7 @@ export function CompareBody({ runs, comparison, onComparison, share }: CompareBo
       />
       {chosen.length === 1 && (
         <section className="compare-views" aria-label="Add to the comparison">
-          <span className="muted">Beside it:</span>
+          <span className="muted">Compare with:</span>
           {suggestions(chosen[0] ?? "", runs).map(({ text, runs }) => (
             <button key={text} type="button" className="button" onClick={() => choose(runs)}>
               {text}
@@ -88,7 +88,7 @@ export function CompareBody({ runs, comparison, onComparison, share }: CompareBo
       />
       {missing > 0 ? (
         <section className="card empty">
-          <h2>{chosen.length === 0 ? "No runs chosen" : "One run more"}</h2>
+          <h2>{chosen.length === 0 ? "No runs chosen" : "One more run"}</h2>
           <p className="muted">
             {view?.text} needs {LEAST[comparison.view] === 1 ? "a run" : "two runs"} or more: pick them above.
           </p>
@@ -114,7 +114,7 @@ function sourceOf(comparison: CompareView, run: readonly string[], share: string
 function Notes({ notes = [] }: { notes: readonly string[] | undefined }) {
   if (notes.length === 0) return null;
   return (
-    <ul className="notice compare-notes" aria-label="What to mind">
+    <ul className="notice compare-notes" aria-label="Caveats">
       {notes.map((note) => (
         <li key={note}>{note}</li>
       ))}

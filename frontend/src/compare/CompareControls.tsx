@@ -3,13 +3,17 @@ import { ThresholdSlider } from "../results/ThresholdSlider";
 import type { CompareView, ComparisonName, DEFAULT_COMPARE } from "../url/compare";
 
 export const VIEWS: { value: ComparisonName; text: string; hint: string }[] = [
-  { value: "shares", text: "Shares", hint: "How many heads have which role, as the paper’s table 2" },
+  { value: "shares", text: "Shares", hint: "How many heads have each role, as in the paper’s table 2" },
   {
     value: "ecdf",
     text: "Distributions",
     hint: "How many heads reach a score, models laid over one another",
   },
-  { value: "correlation", text: "Correlation", hint: "How alike scores are spread in any two runs" },
+  {
+    value: "correlation",
+    text: "Correlation",
+    hint: "How similar the score distributions of any two runs are",
+  },
   { value: "overlap", text: "Overlap", hint: "Whether tasks of one model use the same heads" },
 ];
 
@@ -82,7 +86,7 @@ export function CompareControls({ comparison, onComparison, onThreshold, fewest 
             checked={comparison.common}
             onChange={({ target }) => onComparison({ ...comparison, common: target.checked })}
           />
-          {fewest === null ? "at equally many seeds" : `as ${fewest} seeds of each give`}
+          {fewest === null ? "at the same number of seeds" : `with ${fewest} seeds of each`}
         </label>
       )}
     </div>

@@ -43,7 +43,7 @@ export default function ComparePage({ place }: { place: Extract<Place, { page: "
       <div className="section-head">
         <h1>Compare</h1>
       </div>
-      <p className="facts">Finished gating runs side by side. The number on a chip is its seeds.</p>
+      <p className="facts">Finished gating runs side by side. The number on a chip is its number of seeds.</p>
       {runs.error && !found && <ProblemNote error={runs.error} retry={runs.reload} />}
       {runs.loading && <div className="skeleton page-skeleton" role="status" aria-label="Loading the runs" />}
       {found &&

@@ -42,7 +42,7 @@ export function RunChips({ choices, chosen, full, onToggle }: RunChipsProps) {
       ))}
       {others.length > 0 && (
         <details open={others.some(({ id }) => chosen.includes(id)) || undefined}>
-          <summary>Other runs of these ({others.length})</summary>
+          <summary>Other runs of the same tasks ({others.length})</summary>
           <ul>
             {others.map((run) => chip(run, `${run.model_title} · ${titleOf(run)} · ${particulars(run)}`))}
           </ul>

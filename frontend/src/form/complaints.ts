@@ -12,8 +12,8 @@ function complaint(field: Field, value: Value): string {
       .join(" ");
     return `${value === null || Number.isNaN(value) ? "Needs" : "Must be"} a ${field.kind === "integer" ? "whole " : ""}number${range ? ` ${range}` : ""}.`;
   }
-  if (field.kind === "numbers") return "Needs numbers with commas between.";
-  if (field.kind === "json") return "Needs a list in JSON.";
+  if (field.kind === "numbers") return "Needs numbers separated by commas.";
+  if (field.kind === "json") return "Needs a JSON list.";
   return field.kind === "choice" ? `One of ${field.choices.join(", ")}.` : "This value doesn’t fit.";
 }
 

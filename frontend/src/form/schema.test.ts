@@ -94,8 +94,8 @@ describe("a form from a schema", () => {
     expect(round("texts", ["a", "b c"])).toEqual(["a", "b c"]);
     expect(round("pairs", [["a", "b"]])).toEqual([["a", "b"]]);
     expect(complaints(lists, all, { layers: [1, Number.NaN], texts: null, pairs: Number.NaN })).toEqual({
-      layers: "Needs numbers with commas between.",
-      pairs: "Needs a list in JSON.",
+      layers: "Needs numbers separated by commas.",
+      pairs: "Needs a JSON list.",
     });
     expect(
       overrides({ layers: [1], texts: null, pairs: [["a"]] }, { layers: [1], texts: null, pairs: [] }),

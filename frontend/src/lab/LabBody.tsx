@@ -26,7 +26,7 @@ import "./head/head.css";
 import "./board/board.css";
 import "./effects/effects.css";
 
-/** The lab's page: title, prompt and heads on the left; gates and what they do on the right. */
+/** The lab's page: title, prompt and heads on the left; gates and their effects on the right. */
 export function LabBody() {
   const lab = useLab();
   const { look, model, readOnly } = lab;
@@ -42,7 +42,7 @@ export function LabBody() {
               <Prompt pattern={pattern} />
               <Heads pattern={pattern} />
             </div>
-            <aside className="side-column" aria-label="Gates and what they do">
+            <aside className="side-column" aria-label="Gates and their effects">
               <SideColumn />
             </aside>
           </div>
@@ -64,7 +64,7 @@ function Waiting() {
   if (!long) return <div className="skeleton text" />;
   return (
     <p className="muted" role="status">
-      Reading the prompt… A model that isn’t in memory yet takes some seconds more, a long prompt too.
+      Reading the prompt… Loading a model, or a long prompt, takes a few more seconds.
     </p>
   );
 }
@@ -80,7 +80,7 @@ function NoModel() {
       {here.length > 0 ? (
         `Choose one of these in the title: ${here.join(", ")}.`
       ) : (
-        <Words text="`headscope models fetch` brings one." />
+        <Words text="Add one with `headscope models fetch`." />
       )}
     </p>
   );

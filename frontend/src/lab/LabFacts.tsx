@@ -3,7 +3,7 @@ import type { Look } from "./state/look";
 import { useLab } from "./state/useLab";
 import { bosInWords } from "./words";
 
-/** How many tokens, whether BOS stands first, what repeats and how surprising that is; two of these are switches. */
+/** How many tokens, whether BOS stands first, what repeats and its loss; two of these are switches. */
 export function LabFacts({ look }: { look: Look }) {
   const { view, move, readOnly } = useLab();
   const repeats = look.copies.filter((earlier) => earlier.length > 0).length;
@@ -39,11 +39,11 @@ export function LabFacts({ look }: { look: Look }) {
         )}
       </span>
       {look.loss_first !== null && (
-        <span title="Mean loss. Repeats are counted where the token before repeats too: those induction can predict.">
-          surprise <b>{number(look.loss_first)}</b> nats at first sight
+        <span title="Mean loss. Repeats count where the token before repeats too: induction can predict those.">
+          loss <b>{number(look.loss_first)}</b> nats on new tokens
           {look.loss_repeat !== null && (
             <>
-              , <b>{number(look.loss_repeat)}</b> when it comes back
+              , <b>{number(look.loss_repeat)}</b> on repeats
             </>
           )}
         </span>

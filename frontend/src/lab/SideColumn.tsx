@@ -6,7 +6,7 @@ import { NextTokens } from "./effects/NextTokens";
 import { useLab } from "./state/useLab";
 import { useLabSubject } from "./state/useLabSubject";
 
-/** Beside the tokens and the patterns: the gates in hand and what they do. */
+/** Beside the tokens and the patterns: the current gates and what they do. */
 export function SideColumn() {
   const { readOnly } = useLab();
   useLabSubject();

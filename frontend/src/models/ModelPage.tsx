@@ -60,7 +60,7 @@ export default function ModelPage({ name }: { name: string }) {
               <Markdown source={model.card} />
             </section>
           ) : (
-            <p className="muted">This model came without a card.</p>
+            <p className="muted">This model has no card.</p>
           )}
         </div>
         <aside className="side-column" aria-label="Facts">
@@ -82,7 +82,7 @@ function ModelFacts({ model }: { model: Model }) {
   const grouped = model.n_kv_heads !== null && model.n_heads !== null && model.n_kv_heads < model.n_heads;
   const facts: [string, string][] = [
     ["Layers", count(model.n_layers)],
-    ["Heads a layer", count(model.n_heads)],
+    ["Heads per layer", count(model.n_heads)],
     ["Key/value heads", grouped ? `${count(model.n_kv_heads)} (grouped)` : count(model.n_kv_heads)],
     ["Width", count(model.d_model)],
     ["Vocabulary", count(model.d_vocab)],
@@ -90,10 +90,10 @@ function ModelFacts({ model }: { model: Model }) {
     ["Parameters", count(model.n_params)],
     ["On disk", bytes(model.bytes_on_disk)],
     ["Architecture", model.architecture ?? "–"],
-    ["From", SOURCES[model.source]],
+    ["Source", SOURCES[model.source]],
     ["Licence", model.licence],
     ["Revision", model.revision ? `${model.revision.slice(0, 12)}` : "–"],
-    ["In memory on", model.resident_on.length > 0 ? model.resident_on.join(", ") : "no worker now"],
+    ["In memory on", model.resident_on.length > 0 ? model.resident_on.join(", ") : "no worker running"],
   ];
   return (
     <section className="card" aria-label="Facts">

@@ -11,7 +11,7 @@ export default function ModelsPage() {
     <div className="page">
       <h1>Models</h1>
       <p className="facts">
-        Whose heads can be looked at here. More come with <code>headscope models fetch</code> or{" "}
+        The models whose heads you can study here. Add more with <code>headscope models fetch</code> or{" "}
         <code>headscope models add</code>.
       </p>
       {models.error && <ProblemNote error={models.error} retry={models.reload} />}

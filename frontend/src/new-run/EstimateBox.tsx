@@ -36,7 +36,7 @@ export function EstimateBox({ request, valid, asked }: EstimateBoxProps) {
       aria-live="polite"
       aria-busy={settled !== wanted || estimate.loading}
     >
-      {!valid && <p className="muted">An estimate comes once the settings above hold.</p>}
+      {!valid && <p className="muted">The estimate appears once the settings above are valid.</p>}
       {estimate.error && UNFINISHED.has(estimate.error.code) && (
         <p className="muted">
           <Words text={`${estimate.error.problem.detail} ${estimate.error.problem.remedy ?? ""}`} />
@@ -56,11 +56,11 @@ export function EstimateBox({ request, valid, asked }: EstimateBoxProps) {
 }
 
 const EXISTING = {
-  done: "This very run is done: starting it opens its result.",
-  queued: "This very run is waiting already: starting it opens it.",
-  running: "This very run is being computed: starting it opens it.",
-  failed: "This very run failed before: starting it tries again from its last finished piece.",
-  cancelled: "This very run was cancelled before: starting it goes on from its last finished piece.",
+  done: "This run is already done: starting it opens its result.",
+  queued: "This run is already queued: starting it opens it.",
+  running: "This run is already under way: starting it opens it.",
+  failed: "This run failed before: starting it retries from its last finished piece.",
+  cancelled: "This run was cancelled before: starting it resumes from its last finished piece.",
 } as const;
 
 function EstimateFacts({ estimate }: { estimate: Estimate }) {

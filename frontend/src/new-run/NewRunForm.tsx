@@ -146,7 +146,7 @@ export function NewRunForm({ place, analysis, analyses, models, tasks }: NewRunF
               className="link-button"
               onClick={() => setValues({ ...base, ...built(analysis, values) })}
             >
-              back to the preset
+              reset to the preset
             </button>
           )}
         </div>

@@ -69,7 +69,7 @@ function runText(run: Run): string {
   return parts.filter(Boolean).join(" · ");
 }
 
-/** Finished runs of the model, those on the task in hand first: the first of those is taken where one is needed. */
+/** Finished runs of the model, those on the chosen task first: the first of those is taken where one is needed. */
 export function RunPicker({ analysis, ...props }: ReferenceProps & { analysis: Analysis }) {
   const { model, task, onTask, onChange } = props;
   const query = { model, analysis: analysis.name, status: "done", limit: 200 };
@@ -129,8 +129,8 @@ export function PromptsPicker(props: ReferenceProps) {
   if (prompts.data.length === 0) {
     return (
       <p className="muted">
-        No prompts are kept yet:{" "}
-        <Link to={{ page: "lab", ...DEFAULT_LAB, model: props.model }}>bring some in the prompt lab</Link>.
+        No prompts are saved yet:{" "}
+        <Link to={{ page: "lab", ...DEFAULT_LAB, model: props.model }}>add some in the prompt lab</Link>.
       </p>
     );
   }

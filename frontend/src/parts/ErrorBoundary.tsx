@@ -21,9 +21,9 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, State> {
     if (!error) return this.props.children;
     return (
       <div className="page narrow">
-        <h1>This page broke</h1>
+        <h1>This page crashed</h1>
         <p className="muted">
-          Nothing stored is lost. The reason, for a report: <code>{error.message}</code>
+          Nothing stored is lost. For a bug report: <code>{error.message}</code>
         </p>
         <div className="card-actions">
           <button type="button" className="button primary" onClick={() => window.location.reload()}>

@@ -5,7 +5,7 @@ interface HeadTitleProps {
   onDeselect: () => void;
 }
 
-/** The head in hand, by name, and the way to let go of it. */
+/** The selected head, by name, and the way to let go of it. */
 export function HeadTitle({ head, onDeselect }: HeadTitleProps) {
   return (
     <header className="head-title">

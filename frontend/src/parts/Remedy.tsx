@@ -10,7 +10,7 @@ export function commandIn(remedy: string): string | null {
 export function NotHereYet({ name, remedy }: { name: string; remedy: string | null }) {
   const text = remedy ?? "";
   const command = commandIn(text);
-  const words = text === command ? "One command brings them:" : text.replaceAll("`", "");
+  const words = text === command ? "One command fetches them:" : text.replaceAll("`", "");
   return (
     <div className="notice not-here">
       <p>

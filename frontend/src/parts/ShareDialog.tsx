@@ -31,8 +31,8 @@ export function ShareButton({ subject, quiet = false }: { subject: Subject; quie
 type Visibility = Share["visibility"];
 
 const WHO: Record<Visibility, string> = {
-  unlisted: "Anyone who gets it",
-  public: "Anyone, and listed",
+  unlisted: "Anyone with the link",
+  public: "Anyone, and listed publicly",
   private: "Only people who are signed in",
 };
 
@@ -98,7 +98,7 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
         <>
           <p className="muted">
             The link opens this prompt with its tokens, every head’s pattern, the gates and what they do, as
-            they are now. It needs no model to read.
+            they are now. Viewing it needs no model.
           </p>
           <p className="notice">Whoever has the link can read the prompt’s text.</p>
         </>
@@ -152,7 +152,7 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
       )}
       {made && isLocal(made.url) && (
         <p className="muted small">
-          This address reaches this computer only. To show someone else,{" "}
+          This address works on this computer only. To show someone else,{" "}
           {subject.kind === "lab" ? "export its picture or its numbers" : "export the page as one HTML file"},
           or run Headscope where they can reach it.
         </p>

@@ -31,7 +31,7 @@ const PAGES: { text: string; to: Place; pages: Place["page"][] }[] = [
   { text: "Models", to: { page: "models" }, pages: ["models", "model"] },
 ];
 
-const THEME_TEXT = { system: "As the system", light: "Light", dark: "Dark" } as const;
+const THEME_TEXT = { system: "Same as system", light: "Light", dark: "Dark" } as const;
 
 export function Shell({ children }: { children: ReactNode }) {
   const place = usePlace();
@@ -112,8 +112,8 @@ function Offline() {
   if (online) return null;
   return (
     <div className="banner" role="status">
-      The Headscope server doesn’t answer. What is shown stays; start it again with{" "}
-      <code>headscope serve</code>, and this page goes on by itself.
+      The Headscope server doesn’t answer. What is shown stays; restart it with <code>headscope serve</code>,
+      and this page reconnects by itself.
     </div>
   );
 }

@@ -15,7 +15,7 @@ export interface RunSubject {
   path: string;
 }
 
-/** A prompt in the lab with the gates in hand. */
+/** A prompt in the lab with the current gates. */
 export interface LabSubject {
   kind: "lab";
   /** What a share keeps; null where this is a shared view itself. */

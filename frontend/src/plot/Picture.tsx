@@ -60,7 +60,7 @@ export function PictureTools({ asTable, setAsTable, figure, source, children }: 
   );
 }
 
-/** The head in hand, and how another is taken: by a click on what stands for it. */
+/** The selected head, and how another is taken: by a click on what stands for it. */
 export interface Selection {
   head: Head | null;
   onSelect: (head: Head | null) => void;

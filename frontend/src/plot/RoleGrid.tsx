@@ -74,7 +74,7 @@ export function RoleGrid({ figure, gates, view, onSelect, onOpen, onFigure }: Ro
       // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move through the heads
       tabIndex={0}
       role="application"
-      aria-label={`Role grid: ${gates.layers} layers of ${gates.heads} heads. Arrow keys choose a head, Enter opens its passport; the Table button shows the same as numbers.`}
+      aria-label={`Role grid: ${gates.layers} layers of ${gates.heads} heads. Arrow keys choose a head, Enter opens its details; the Table button shows the same as numbers.`}
       onKeyDown={key}
       onMouseLeave={() => setHovered(null)}
       style={{ minHeight: Number((view.turned ? laid?.figure : figure)?.layout.height) || undefined }}

@@ -41,7 +41,7 @@ describe("a point of a drawing", () => {
     expect(headOf(undefined, scatter)).toBeNull();
   });
 
-  it("of the head in hand gets a ring", () => {
+  it("of the selected head gets a ring", () => {
     const dots = (customdata: unknown): Figure => ({
       data: [{ type: "scatter", x: [0.1, 0.2], y: [0.3, 0.4], customdata }],
       layout: {},

@@ -33,7 +33,7 @@ function isPlace(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }
 
-/** A ring round the head in hand, where the figure has a dot for it. */
+/** A ring round the selected head, where the figure has a dot for it. */
 export function ringed(figure: Figure, head: Head | null, ink: string): Figure {
   if (!head) return figure;
   const rings = figure.data.flatMap((trace) => {

@@ -113,7 +113,7 @@ export function shares(gates: Gates, threshold: number): Record<"needed" | "harm
   return { needed: share("facilitation"), harmful: share("interference") };
 }
 
-/** How a head fares over the seeds: what the tooltip and the passport say. */
+/** How a head fares over the seeds: what the tooltip and the head card say. */
 export interface HeadSummary {
   head: Head;
   /** Finished seeds. */

@@ -7,7 +7,7 @@ export function Caveats({ runs, share = null }: { runs: readonly Run[]; share?: 
   const notes = useNotes(runs, share);
   if (notes.length === 0) return null;
   return (
-    <ul className="limits" aria-label="What to mind">
+    <ul className="limits" aria-label="Caveats">
       {notes.map((note) => (
         <li key={note}>
           <Words text={note} />

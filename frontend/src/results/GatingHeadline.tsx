@@ -34,7 +34,7 @@ export function GatingHeadline({ headline }: { headline: Run["headline"] }) {
       {bar("needed")}
       {bar("harmful")}
       {before !== null && after !== null && (
-        <span className="muted small" title="Held-out accuracy, ungated → with harmful heads shut">
+        <span className="muted small" title="Held-out accuracy, ungated → with harmful heads ablated">
           accuracy {share(before)} → {share(after)}
         </span>
       )}

@@ -10,7 +10,7 @@ export function HeadNotComputed({ run, head }: { run: Run; head: Head }) {
   return (
     <div className="card missing wide">
       <p className="muted">
-        {analysisTitle(run)}: not looked at for head {headName(head)}.
+        {analysisTitle(run)}: not computed for head {headName(head)}.
       </p>
       <Link
         className="button"

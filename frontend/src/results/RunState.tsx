@@ -98,7 +98,7 @@ export function RunState({ run, onRun, readOnly }: RunStateProps) {
                   disabled={busy}
                   onClick={act(() => again(run))}
                 >
-                  {run.status === "failed" ? "Try again" : "Start again"}
+                  {run.status === "failed" ? "Try again" : "Restart"}
                 </button>
               )}
               <Link className={isRefused(run) ? "button primary" : "button"} to={newRunLike(run, analysis)}>
@@ -143,7 +143,7 @@ function Moving({ run }: { run: Run }) {
           </p>
         )
       )}
-      <p className="muted small">You can leave this page: the run goes on, and Runs shows it.</p>
+      <p className="muted small">You can leave this page: the run continues and stays listed under Runs.</p>
     </>
   );
 }
@@ -171,11 +171,9 @@ function Failed({ run }: { run: Run }) {
       {run.error ? (
         <ProblemNote problem={run.error} />
       ) : (
-        <p className="muted">It left no reason; the worker’s log may say more.</p>
+        <p className="muted">It recorded no reason; the worker’s log may say more.</p>
       )}
-      {!isRefused(run) && (
-        <p className="muted small">Pieces that were finished are kept: trying again goes on from there.</p>
-      )}
+      {!isRefused(run) && <p className="muted small">Finished pieces are kept: a retry resumes from them.</p>}
     </>
   );
 }
@@ -186,8 +184,8 @@ function Cancelled({ run }: { run: Run }) {
       <h2>This run was cancelled</h2>
       <p className="muted">
         {run.partial
-          ? `Below is what was whole by then, of ${plural(run.seeds.length, "seed")}. Starting again fits the rest, and the whole result takes its place.`
-          : "Pieces that were finished are kept: starting again goes on from there."}
+          ? `Below is what was complete by then, of ${plural(run.seeds.length, "seed")}. A restart fits the rest, and the full result replaces this one.`
+          : "Finished pieces are kept: a restart resumes from them."}
       </p>
     </>
   );

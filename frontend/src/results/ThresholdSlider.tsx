@@ -19,7 +19,7 @@ export function ThresholdSlider({ threshold, onThreshold }: ThresholdSliderProps
         max={1}
         step={0.01}
         value={threshold}
-        aria-label="Threshold of a role"
+        aria-label="Role threshold"
         onChange={(event) => onThreshold(Number(event.target.value))}
       />
     </label>

@@ -49,8 +49,8 @@ export function HeadNames({ run, head }: { run: Run; head: Head }) {
       {named.evidence.length === 0 && (
         <p className="muted small">
           {named.names === "none"
-            ? "It passes none of the tests that give a name."
-            : "No test that was made gives it a name."}
+            ? "It passes none of the tests that name a head."
+            : "None of the tests made so far names it."}
         </p>
       )}
       {named.evidence.length > 0 && (
@@ -64,7 +64,7 @@ export function HeadNames({ run, head }: { run: Run; head: Head }) {
       {newest !== run && (
         <p className="small">
           <Link to={{ page: "run", id: newest.id, view: { ...DEFAULT_VIEW, head } }}>
-            What the names rest on
+            Evidence for the names
           </Link>
         </p>
       )}

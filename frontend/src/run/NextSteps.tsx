@@ -37,8 +37,8 @@ export function NextSteps({ run }: { run: Run }) {
   const gates = run.analysis === "chg";
   if ((steps.length === 0 && !gates) || run.partial) return null;
   return (
-    <section className="card next-steps" aria-label="Go on from here">
-      <h3>Go on from here</h3>
+    <section className="card next-steps" aria-label="Next steps">
+      <h3>Next steps</h3>
       {steps.map(({ analysis, to }) => (
         <div key={analysis.name}>
           <Link to={to}>{analysis.title}</Link>

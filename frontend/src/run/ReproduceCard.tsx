@@ -128,7 +128,7 @@ function Attempts({ attempts }: { attempts: Attempt[] }) {
       {attempts.map((attempt) => (
         <li key={attempt.number}>
           <span>Attempt {attempt.number}</span>
-          <span title="Largest difference of any number to the first finished attempt">
+          <span title="Largest difference of any number from the first finished attempt">
             {driftText(attempt)}
           </span>
           <span className="muted">{attempt.wall_seconds === null ? "" : duration(attempt.wall_seconds)}</span>

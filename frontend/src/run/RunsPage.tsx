@@ -228,7 +228,7 @@ function RunRow({ run, analysis, model, reload }: RunRowProps) {
           }}
         >
           <p>
-            {words}: its result and every link to it go. The same request can be computed again
+            {words}: its result and every link to it are deleted. The same request can be computed again
             {run.wall_seconds === null ? "" : `, which took ${duration(run.wall_seconds)}`}.
           </p>
         </Confirm>

@@ -75,7 +75,7 @@ export default function SharedPage({ place }: { place: Extract<Place, { page: "s
 function Gone({ detail, remedy }: { detail: string; remedy: string }) {
   return (
     <div className="page narrow">
-      <h1>This link leads nowhere now</h1>
+      <h1>This link no longer works</h1>
       <p>{detail}</p>
       <p className="muted">
         {remedy || "It may have expired or been revoked: ask whoever sent it for a new one."}

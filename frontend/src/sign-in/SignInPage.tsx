@@ -26,7 +26,7 @@ export function SignInPage({ onDone }: { onDone: () => void }) {
     <div className="page narrow">
       <h1>Sign in</h1>
       <p className="muted">
-        This Headscope is reachable by others, so it asks for its access token: the operator set it as{" "}
+        This server is reachable from other machines, so it asks for the access token that its operator set as{" "}
         <code>HEADSCOPE_TOKEN</code>.
       </p>
       <form className="card form-card" onSubmit={submit}>

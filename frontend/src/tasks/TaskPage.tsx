@@ -101,10 +101,10 @@ function TaskHead({ task, model }: { task: Task; model: string | null }) {
         {task.description} <SourceText source={task.source} licence={task.licence} />
       </p>
       <dl className="task-facts">
-        <Fact label="Rows" value={task.n_rows === null ? "generated as needed" : count(task.n_rows)} />
+        <Fact label="Rows" value={task.n_rows === null ? "generated on demand" : count(task.n_rows)} />
         <Fact label="In-context examples" value={count(task.shots)} />
-        <Fact label="What carries loss" value={task.targets} />
-        <Fact label="Right is" value={JUDGED[task.judged]} />
+        <Fact label="Scored tokens" value={task.targets} />
+        <Fact label="Correct means" value={JUDGED[task.judged]} />
         {(task.form_of || task.instruction) && (
           <div>
             <dt>Other form</dt>
@@ -139,7 +139,7 @@ function TaskHead({ task, model }: { task: Task; model: string | null }) {
           onConfirm={() => void remove()}
           onClose={() => setAsking(false)}
         >
-          <p>{task.title}: its rows go. Finished runs on it stay.</p>
+          <p>{task.title}: its rows are deleted. Finished runs on it stay.</p>
         </Confirm>
       )}
     </>
@@ -199,12 +199,12 @@ function Accuracy({ task, model }: { task: string; model: string }) {
         <>
           <p>
             <strong>{data.verdict ? `${model} ${VERDICT[data.verdict]}` : `${model} without gates`}</strong>
-            {data.verdict === "cannot" && ": what gates find on it says little about how the task is done."}
+            {data.verdict === "cannot" && ": gates fitted on it say little about how the task is done."}
           </p>
           <dl className="progress-facts">
             <Fact label="Held-out accuracy" value={percent(data.accuracy)} />
-            <Fact label="By chance" value={percent(data.chance)} />
-            <Fact label="Log-probability" value={`${measured(data.log_probability)} nats a token`} />
+            <Fact label="Chance" value={percent(data.chance)} />
+            <Fact label="Log-probability" value={`${measured(data.log_probability)} nats per token`} />
             <Fact label="Examples" value={count(data.n)} />
           </dl>
         </>
@@ -235,10 +235,10 @@ function Examples({ task, model, split }: { task: string; model: string; split: 
         </span>
       </div>
       <p className="caption">
-        <span className="token target">marked</span> tokens are the target: only they carry loss.{" "}
+        <span className="token target">marked</span> tokens are the target: only they are scored.{" "}
         <span className="token-mark">·</span> is a space, <span className="token-mark">↵</span> a line break,{" "}
-        <span className="token-mark">⇥</span> a tab, <span className="token-code">E2 80</span> bytes that are
-        no character by themselves.
+        <span className="token-mark">⇥</span> a tab, <span className="token-code">E2 80</span> bytes that
+        aren’t a character on their own.
       </p>
       <ExampleList data={data} />
       {data.examples.length === limit && limit < 50 && (

@@ -119,7 +119,7 @@ function UploadForm({ onClose }: { onClose: () => void }) {
         </label>
         <label className="field">
           Title
-          <input name="title" maxLength={200} placeholder="as the name" />
+          <input name="title" maxLength={200} placeholder="same as the name" />
         </label>
         <label className="field">
           In-context examples
@@ -134,7 +134,7 @@ function UploadForm({ onClose }: { onClose: () => void }) {
           <textarea name="template" rows={2} className="mono" placeholder={"Q: {prompt}\nA: {target}"} />
         </label>
         <label className="field wide">
-          Instruction, for a second form that asks in words
+          Instruction, for a second form without examples
           <textarea name="instruction" rows={2} placeholder="Give the plural of the word." />
         </label>
       </div>

@@ -8,7 +8,7 @@ export function TokenView({ token, target = false }: { token: Token; target?: bo
   const classes = ["token", token.special && "special", target && "target"].filter(Boolean).join(" ");
   return (
     <>
-      <span className={classes} title={`${tokenTitle(token)}${target ? " · target: carries loss" : ""}`}>
+      <span className={classes} title={`${tokenTitle(token)}${target ? " · target: scored" : ""}`}>
         {pieces.length === 0 && <span className="token-mark">∅</span>}
         {pieces.map((piece, i) =>
           piece.kind === "text" ? (

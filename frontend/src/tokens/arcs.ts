@@ -14,7 +14,7 @@ export interface Arc {
   path: string;
 }
 
-/** So many arcs are still quiet; of more, only those of the token in hand are drawn. */
+/** So many arcs are still quiet; of more, only those of the selected token are drawn. */
 export const MOST_ARCS = 160;
 
 const n = (value: number) => Math.round(value * 10) / 10;
@@ -43,7 +43,7 @@ export function arcs(
   });
 }
 
-/** All arcs where they are few; else those that touch the token in hand. */
+/** All arcs where they are few; else those that touch the selected token. */
 export function shownArcs(all: readonly Arc[], token: number | null): Arc[] {
   return all.length <= MOST_ARCS ? [...all] : all.filter(({ from, to }) => from === token || to === token);
 }

@@ -18,7 +18,7 @@ export interface View {
   /** A head has a role where its score is at least this; above 0 and up to 1, two decimals. */
   threshold: number;
   head: Head | null;
-  /** The selected head's passport is open. */
+  /** The selected head's details are open. */
   passport: boolean;
   /** Which score map is shown. */
   score: Score;
@@ -55,7 +55,7 @@ export interface CircuitsView {
   head: Head | null;
   /** The weight processing that is shown; two are never mixed. Null: whichever there is. */
   weights: string | null;
-  /** All heads, or what is known of the one in hand. */
+  /** All heads, or what is known of the selected one. */
   tab: "heads" | "head";
   composition: Composition;
   /** The graph draws pairs of at least this share of the strongest, above 0 and up to 1, two decimals. */

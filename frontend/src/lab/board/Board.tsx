@@ -5,7 +5,7 @@ import { allOpen, changed, type GateState, headAt, type Sizes, same, solo } from
 import type { Look } from "../state/look";
 import { type Lab, useLab } from "../state/useLab";
 import { BoardGrid } from "./BoardGrid";
-import { type BoardScore, boardScore, gatesInWords, inHand, placeOf } from "./board";
+import { type BoardScore, boardScore, faderHeads, gatesInWords, placeOf } from "./board";
 import { Faders } from "./Faders";
 import { Presets } from "./Presets";
 import { SaveGates } from "./SaveGates";
@@ -66,15 +66,15 @@ function BoardControls({ sizes, look }: { sizes: Sizes; look: Look | undefined }
   const order = score?.order ?? Array.from(gates.keys());
   const touched = useTouched(gates, JSON.stringify([lab.ask?.model, sizes]));
   const selected = placeOf(sizes, head);
-  const { shown, more } = inHand(order, gates, touched, selected, FADERS);
-  const inTheHand = marked.size > 0 ? [...marked] : selected === null ? [] : [selected];
+  const { shown, more } = faderHeads(order, gates, touched, selected, FADERS);
+  const selectedHeads = marked.size > 0 ? [...marked] : selected === null ? [] : [selected];
   const set = (next: GateState, step: boolean) => setGates(next, { step });
 
   return (
     <>
       <p className="muted small">
         {!readOnly && "Click a head to mute it, drag up or down to set its gate. "}
-        {score && `The darker, the stronger here (${score.title.toLowerCase()}).`}
+        {score && `Darker is stronger on this prompt (${score.title.toLowerCase()}).`}
       </p>
       <Faders sizes={sizes} gates={gates} shown={shown} marked={marked} readOnly={readOnly} onGates={set} />
       {more > 0 && <p className="muted small">and {more} more changed on the grid</p>}
@@ -93,14 +93,14 @@ function BoardControls({ sizes, look }: { sizes: Sizes; look: Look | undefined }
       <p className="board-state" role="status">
         {gatesInWords(gates)}
         {!readOnly &&
-          inTheHand.length > 0 &&
-          ` · in hand: ${inTheHand.length === 1 ? headName(headAt(sizes, inTheHand[0] ?? 0)) : `${inTheHand.length} heads`}`}
+          selectedHeads.length > 0 &&
+          ` · selected: ${selectedHeads.length === 1 ? headName(headAt(sizes, selectedHeads[0] ?? 0)) : `${selectedHeads.length} heads`}`}
       </p>
       {!readOnly && (
         <Tools
           sizes={sizes}
           score={score}
-          inTheHand={inTheHand}
+          selectedHeads={selectedHeads}
           marked={marked}
           selecting={selecting}
           onSelecting={setSelecting}
@@ -116,14 +116,14 @@ interface ToolsProps {
   sizes: Sizes;
   score: BoardScore | null;
   /** The heads that Solo leaves open. */
-  inTheHand: readonly number[];
+  selectedHeads: readonly number[];
   marked: ReadonlySet<number>;
   selecting: boolean;
   onSelecting: (selecting: boolean) => void;
   onMarked: (marked: ReadonlySet<number>) => void;
 }
 
-function Tools({ sizes, score, inTheHand, marked, selecting, onSelecting, onMarked }: ToolsProps) {
+function Tools({ sizes, score, selectedHeads, marked, selecting, onSelecting, onMarked }: ToolsProps) {
   const { gates, setGates, history } = useLab();
   return (
     <div className="board-tools">
@@ -136,9 +136,9 @@ function Tools({ sizes, score, inTheHand, marked, selecting, onSelecting, onMark
       <button
         type="button"
         className="button"
-        disabled={inTheHand.length === 0}
-        title="Only the heads in hand stay open; again: all open"
-        onClick={() => setGates(solo(gates, inTheHand))}
+        disabled={selectedHeads.length === 0}
+        title="Mute all but the selected heads; press again to open all"
+        onClick={() => setGates(solo(gates, selectedHeads))}
       >
         Solo
       </button>
@@ -146,14 +146,14 @@ function Tools({ sizes, score, inTheHand, marked, selecting, onSelecting, onMark
         type="button"
         className="button"
         aria-pressed={selecting}
-        title="Draw a box on the grid to take several heads; with a mouse also Shift and drag"
+        title="Draw a box on the grid to select several heads; with a mouse, Shift and drag does the same"
         onClick={() => onSelecting(!selecting)}
       >
         Select
       </button>
       {marked.size > 0 && (
         <button type="button" className="button quiet" onClick={() => onMarked(new Set())}>
-          Let go
+          Deselect
         </button>
       )}
       <button

@@ -18,7 +18,7 @@ export function BoardGrid(props: BoardGridProps) {
         ref={grid}
         role="grid"
         className={props.selecting ? "cells-grid gates selecting" : "cells-grid gates"}
-        aria-label={`Gates of ${sizes.layers} layers of ${sizes.heads} heads. Arrow keys move, m mutes, plus and minus set, s lets one play alone, l takes a layer, Shift with arrows takes several.`}
+        aria-label={`Gates of ${sizes.layers} layers of ${sizes.heads} heads. Arrow keys move, m mutes, plus and minus set, s solos a head, l selects a layer, Shift with arrows selects several.`}
         aria-multiselectable="true"
         aria-rowcount={sizes.heads}
         aria-colcount={sizes.layers}

@@ -16,7 +16,7 @@ interface FadersProps {
 export function Faders({ sizes, gates, shown, marked, readOnly, onGates }: FadersProps) {
   const held = (at: number) => (marked.has(at) ? [...marked] : [at]);
   return (
-    <ul className="faders" aria-label="Faders of the heads in hand">
+    <ul className="faders" aria-label="Faders">
       {shown.map((at) => (
         <Fader
           key={at}

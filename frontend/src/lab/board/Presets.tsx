@@ -26,7 +26,7 @@ export function Presets({ sizes, score }: PresetsProps) {
       <Menu label="Preset ▾" title="Gates to start from">
         {example.length > 0 && (
           <MenuItem onSelect={() => take(example)}>
-            Mute {namesOf(sizes, example)}, as this example has it
+            Mute {namesOf(sizes, example)}, as in this example
           </MenuItem>
         )}
         {score &&
@@ -38,7 +38,7 @@ export function Presets({ sizes, score }: PresetsProps) {
               </MenuItem>
             ))}
         <MenuItem disabled={n === 0} onSelect={() => setGates(randomOfSameSize(gates, sizes))}>
-          {n === 0 ? "As many at random" : `Mute ${n} at random, to compare`}
+          {n === 0 ? "The same number at random" : `Mute ${n} at random, as a control`}
         </MenuItem>
         <MenuItem onSelect={() => setOpen("run")}>From a finished run…</MenuItem>
         <MenuItem onSelect={() => setOpen("kept")}>Saved gates…</MenuItem>

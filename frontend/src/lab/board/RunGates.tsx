@@ -97,7 +97,7 @@ function RunPresets({ run, sizes, onClose }: RunPresetsProps) {
           </select>
         </label>
         <label className="field">
-          Threshold of a role
+          Role threshold
           <input
             type="number"
             min={0.01}
@@ -131,7 +131,7 @@ function RunPresets({ run, sizes, onClose }: RunPresetsProps) {
       </ul>
       {presets.data && !presets.data.some(({ name }) => name === "sufficient") && run.task && (
         <p className="muted small">
-          Which few heads are enough for the task isn’t known yet.{" "}
+          No sufficient subset of heads is known yet.{" "}
           <Link
             to={{
               page: "new",
@@ -142,7 +142,7 @@ function RunPresets({ run, sizes, onClose }: RunPresetsProps) {
               params: { run: run.id },
             }}
           >
-            Find them
+            Find one
           </Link>
         </p>
       )}

@@ -10,7 +10,7 @@ import { useLab } from "../state/useLab";
 import { gatesInWords, namesOf } from "./board";
 import { UseGates } from "./UseGates";
 
-/** Keep the gates in hand under a name. */
+/** Keep the current gates under a name. */
 export function SaveGates({ sizes }: { sizes: Sizes }) {
   const [open, setOpen] = useState(false);
   return (
@@ -49,8 +49,8 @@ function SaveDialog({ sizes, onClose }: { sizes: Sizes; onClose: () => void }) {
   return (
     <Dialog title="Save these gates" onClose={onClose}>
       <p className="muted">
-        {gatesInWords(gates)}. Saved gates can be loaded here, used in runs and in Python; the same gates are
-        kept once.
+        {gatesInWords(gates)}. Saved gates can be loaded here, used in runs and in Python; identical gates are
+        stored once.
       </p>
       <form className="answer-field" onSubmit={save}>
         <input

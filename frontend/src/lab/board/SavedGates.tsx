@@ -73,7 +73,7 @@ function Kept({ vector, sizes, onClose, onDelete }: KeptProps) {
       <div>
         <strong>{vector.name}</strong>
         <p className="muted small">
-          {plural(vector.closed, "head")} closed · {vector.origin} · {moment(vector.created_at)}
+          {plural(vector.closed, "head")} muted · {vector.origin} · {moment(vector.created_at)}
         </p>
       </div>
       <div className="dialog-actions">

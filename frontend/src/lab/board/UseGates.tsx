@@ -9,15 +9,17 @@ import { useLab } from "../state/useLab";
 
 const FORMATS = ["json", "csv", "safetensors"] as const;
 
-/** The commands that use saved gates: of each analysis that takes them, where all else that it needs is in hand. */
+/** The commands that use saved gates: of each analysis that takes them, where everything else it needs is there. */
 export function commandsFor(
   analyses: readonly Pick<Analysis, "name" | "references" | "needs_task">[],
   { model, id }: Pick<GateVector, "model" | "id">,
   prompt: string | null,
 ): string[] {
-  const inHand: Record<string, string | null> = { gates: id, prompts: prompt, run: null };
+  const available: Record<string, string | null> = { gates: id, prompts: prompt, run: null };
   const commands = analyses.flatMap(({ name, references, needs_task }) => {
-    const named = Object.entries(references).map(([param, kind]) => [param, inHand[kind] ?? null] as const);
+    const named = Object.entries(references).map(
+      ([param, kind]) => [param, available[kind] ?? null] as const,
+    );
     const takesGates = Object.values(references).includes("gates");
     if (!takesGates || needs_task || named.some(([, value]) => value === null)) return [];
     const params = named.map(([param, value]) => `--param ${param}=${value}`).join(" ");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { allOpen, changed, indexOf, set } from "../state/gates";
 import type { Look } from "../state/look";
-import { boardScore, gatesInWords, inHand, muted, namesOf, randomOfSameSize } from "./board";
+import { boardScore, faderHeads, gatesInWords, muted, namesOf, randomOfSameSize } from "./board";
 
 const SIZES = { layers: 3, heads: 4 };
 
@@ -42,17 +42,17 @@ describe("the faders", () => {
 
   it("stand in the score's order: changed heads, the selected one, the strongest", () => {
     const gates = set(allOpen(SIZES), [3], 0);
-    const { shown, more } = inHand(order, gates, new Set([7]), 0, 5);
+    const { shown, more } = faderHeads(order, gates, new Set([7]), 0, 5);
     expect(shown).toEqual([11, 10, 7, 3, 0]);
     expect(more).toBe(0);
   });
 
   it("keep under the hand a head that is open again", () => {
-    expect(inHand(order, allOpen(SIZES), new Set([2]), null, 3).shown).toContain(2);
+    expect(faderHeads(order, allOpen(SIZES), new Set([2]), null, 3).shown).toContain(2);
   });
 
   it("say how many changed heads have none", () => {
-    const { shown, more } = inHand(order, muted(SIZES, order), new Set(), null, 5);
+    const { shown, more } = faderHeads(order, muted(SIZES, order), new Set(), null, 5);
     expect([shown.length, more]).toEqual([5, 7]);
   });
 });
@@ -68,7 +68,7 @@ describe("gates", () => {
   });
 
   it.each([
-    [allOpen(SIZES), "as it is"],
+    [allOpen(SIZES), "all open"],
     [muted(SIZES, [1]), "1 head muted"],
     [muted(SIZES, [1, 2, 3]), "3 heads muted"],
     [set(allOpen(SIZES), [1], 0.5), "1 head lowered"],

@@ -31,7 +31,7 @@ export function boardScore(look: Look, sort: LabSort): BoardScore | null {
 }
 
 /** Heads that get a fader: those that were changed, the selected one, and the strongest up to `most`. */
-export function inHand(
+export function faderHeads(
   order: readonly number[],
   gates: GateState,
   touched: ReadonlySet<number>,
@@ -83,7 +83,7 @@ export function namesOf(sizes: Sizes, at: readonly number[], most = 3): string {
 export function gatesInWords(gates: GateState): string {
   const shut = gates.filter((value) => value === 0).length;
   const lowered = gates.filter((value) => value > 0 && value < 1).length;
-  if (shut + lowered === 0) return "as it is";
+  if (shut + lowered === 0) return "all open";
   if (lowered === 0) return `${shut} head${shut === 1 ? "" : "s"} muted`;
   if (shut === 0) return `${lowered} head${lowered === 1 ? "" : "s"} lowered`;
   return `${shut} muted, ${lowered} lowered`;

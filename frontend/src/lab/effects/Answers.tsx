@@ -144,8 +144,8 @@ function Picker() {
       {found && (
         <p className="small" role="status">
           {found.tokens.length === 0
-            ? "That is no token."
-            : `That is ${found.tokens.length} tokens, and an answer is one. Follow a part of it:`}{" "}
+            ? "That isn’t a token."
+            : `That is ${found.tokens.length} tokens; an answer is a single one. Follow one of them:`}{" "}
           {found.tokens.map((token, i) => (
             <button type="button" key={i} className="next-token" onClick={() => follow(token)}>
               <TokenView token={token} />

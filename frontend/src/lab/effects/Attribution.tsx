@@ -20,7 +20,7 @@ export function Attribution() {
   return (
     <section className="card attribution" aria-labelledby="attribution-heading">
       <header className="picture-head">
-        <h2 id="attribution-heading">Who writes it</h2>
+        <h2 id="attribution-heading">Direct logit attribution</h2>
         <button type="button" className="button quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
           {open ? "Hide" : "Show"}
         </button>
@@ -28,9 +28,7 @@ export function Attribution() {
       {open ? (
         <Shown />
       ) : (
-        <p className="muted small">
-          Each head’s own part in the next token’s logit (direct logit attribution).
-        </p>
+        <p className="muted small">What each head adds directly to the next token’s logit.</p>
       )}
     </section>
   );
@@ -86,15 +84,15 @@ function Shown() {
     <Late busy={line.busy}>
       {problem}
       <p className="small">
-        Parts of the logit of <TokenView token={out.token} />
+        Contributions to the logit of <TokenView token={out.token} />
         {out.against && (
           <>
             {" "}
-            less that of <TokenView token={out.against} />
+            minus that of <TokenView token={out.against} />
           </>
         )}{" "}
         after token {out.at}
-        {gated && ", with the gates as they are set"}.
+        {gated && ", under the current gates"}.
         <button
           type="button"
           className="button quiet"
@@ -140,7 +138,7 @@ function PartsMap({ out, sizes }: { out: AttributionOut; sizes: Sizes }) {
         <div
           className="cells-grid"
           role="img"
-          aria-label="Each head’s part: blue speaks for the token, red against it. The Table button shows the numbers."
+          aria-label="Each head’s contribution: blue raises the token’s logit, red lowers it. The Table button shows the numbers."
           onPointerMove={(event) => setPointed(placeUnder(event.target))}
           onPointerLeave={() => setPointed(null)}
           onPointerDown={(event) => {
@@ -163,7 +161,9 @@ function PartsMap({ out, sizes }: { out: AttributionOut; sizes: Sizes }) {
         </div>
       </HeadCells>
       <p className="small muted pointed" aria-live="polite">
-        {told === null ? "Point at a head or select one to read its part." : partWords(sizes, told, values)}
+        {told === null
+          ? "Point at a head or select one to read its contribution."
+          : partWords(sizes, told, values)}
       </p>
       <OtherParts out={out} values={values} />
     </>
@@ -232,7 +232,7 @@ function PartsTable({ out, sizes }: { out: AttributionOut; sizes: Sizes }) {
   ].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    <section className="table-box" tabIndex={0} aria-label="Parts of the logit">
+    <section className="table-box" tabIndex={0} aria-label="Contributions to the logit">
       <table className="table">
         <thead>
           <tr>

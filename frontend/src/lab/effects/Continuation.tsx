@@ -65,30 +65,28 @@ export function Continuation() {
           disabled={!question}
           onClick={() => question && want(question)}
         >
-          {outdated ? "Write again" : "Write on"}
+          {outdated ? "Generate again" : "Generate"}
         </button>
         <label className="tick">
           <input type="checkbox" checked={follow} onChange={(event) => setFollow(event.target.checked)} />
-          at every change
+          on every change
         </label>
       </div>
       {line.error && <ProblemNote error={line.error} retry={question ? () => want(question) : undefined} />}
       {line.data && (
         <Late busy={line.busy}>
-          <Written kind="before" name="as it is" tokens={line.data.before} />
+          <Written kind="before" name="ungated" tokens={line.data.before} />
           {(anyChanged || outdated) && (
             <Written
               kind="after"
-              name={outdated ? "with the gates of then" : gatesInWords(gates)}
+              name={outdated ? "earlier gates" : gatesInWords(gates)}
               tokens={line.data.after}
             />
           )}
           {line.data.note && <p className="muted small">{line.data.note}</p>}
         </Late>
       )}
-      {!line.data && line.busy && (
-        <div className="skeleton text" role="status" aria-label="The model is writing" />
-      )}
+      {!line.data && line.busy && <div className="skeleton text" role="status" aria-label="Generating" />}
     </section>
   );
 }
@@ -106,7 +104,7 @@ function Written({ kind, name, tokens }: WrittenProps) {
       {tokens.length > 0 ? (
         <TokenText tokens={tokens} />
       ) : (
-        <p className="muted small">nothing: the text ends here</p>
+        <p className="muted small">nothing: the model ends the text here</p>
       )}
     </div>
   );
@@ -131,8 +129,8 @@ function MannerForm({ manner, onManner }: { manner: Manner; onManner: (next: Man
         label="How the next token is picked"
         value={manner.sampled ? "sampled" : "greedy"}
         options={[
-          { value: "greedy", text: "likeliest", hint: "Always the most likely token" },
-          { value: "sampled", text: "sampled", hint: "Drawn by probability" },
+          { value: "greedy", text: "greedy", hint: "Always the most likely token" },
+          { value: "sampled", text: "sampled", hint: "Drawn from the model’s probabilities" },
         ]}
         onChange={(value) => onManner({ ...manner, sampled: value === "sampled" })}
       />

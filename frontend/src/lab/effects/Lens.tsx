@@ -17,7 +17,7 @@ export function Lens() {
   return (
     <section className="card lens" aria-labelledby="lens-heading">
       <header className="picture-head">
-        <h2 id="lens-heading">Layer by layer</h2>
+        <h2 id="lens-heading">Logit lens</h2>
         <button type="button" className="button quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
           {open ? "Hide" : "Show"}
         </button>
@@ -25,7 +25,7 @@ export function Lens() {
       {open ? (
         <Shown />
       ) : (
-        <p className="muted small">What the model would write if it stopped after each layer (logit lens).</p>
+        <p className="muted small">What the model would predict if it stopped after each layer.</p>
       )}
     </section>
   );
@@ -53,7 +53,7 @@ function Shown() {
       {problem}
       <p className="small">
         After token {out.at}
-        {gated && ", with the gates as they are set"}; followed is <TokenView token={out.token} />.
+        {gated && ", under the current gates"}; following <TokenView token={out.token} />.
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
       <section className="table-box lens-box" tabIndex={0} aria-label="Logit lens">

@@ -48,11 +48,11 @@ function Where({ out }: { out: GatesOut }) {
       {real && (
         <>
           {" "}
-          really comes <TokenView token={real} />: {percentChange(exp(before), exp(after))}{" "}
+          the text has <TokenView token={real} />: {percentChange(exp(before), exp(after))}{" "}
         </>
       )}
       <button type="button" className="link-button" onClick={() => move({ at: null })}>
-        read after the last
+        read at the last token
       </button>
     </p>
   );
@@ -72,14 +72,14 @@ function Bars({ out }: { out: GatesOut }) {
   return (
     <>
       <p className="legend small" aria-hidden="true">
-        <i className="swatch before" /> as it is{" "}
+        <i className="swatch before" /> ungated{" "}
         {gated && (
           <>
             <i className="swatch after" /> {gatesInWords(gates)}
           </>
         )}
       </p>
-      <ol className="next-list" aria-label="Likeliest next tokens, before and after">
+      <ol className="next-list" aria-label="Most likely next tokens, before and after">
         {rows.map((row) => (
           <Bar
             key={row.token.id}
@@ -113,7 +113,7 @@ function Bar({ row, most, gated, followed, onFollow }: BarProps) {
         <button
           type="button"
           className="next-token"
-          title="Follow this token: its log-probability, its rank, its parts"
+          title="Follow this token: its log-probability, rank and attribution"
           aria-label={`Follow ${written(token)}`}
           aria-pressed={followed}
           onClick={onFollow}
@@ -140,7 +140,7 @@ function Divergence({ out }: { out: GatesOut }) {
       className="small muted"
       title="Kullback-Leibler divergence of the gated model's next-token probabilities"
     >
-      {out.kl < 5e-7 ? "KL 0 nats: nothing changes here" : `KL(as it is ‖ gated) ${number(out.kl)} nats`}
+      {out.kl < 5e-7 ? "KL 0 nats: nothing changes" : `KL(ungated ‖ gated) ${number(out.kl)} nats`}
     </p>
   );
 }

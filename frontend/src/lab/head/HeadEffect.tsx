@@ -53,7 +53,9 @@ function Effect({ effect, name }: { effect: HeadAblationOut; name: string }) {
   const [before, frozen, free] = effect.loss_repeat;
   if (before === null || before === undefined || frozen === undefined || free === undefined) {
     return (
-      <p className="muted">No run of tokens repeats here: there is nothing that induction could predict.</p>
+      <p className="muted">
+        No sequence of tokens repeats here, so there is nothing for induction to predict.
+      </p>
     );
   }
   const row = (label: string, title: string, value: number | null) => (
@@ -73,16 +75,16 @@ function Effect({ effect, name }: { effect: HeadAblationOut; name: string }) {
   );
   return (
     <>
-      <h3>Surprise at the repeats with {name} gated off</h3>
+      <h3>Loss on repeats with {name} ablated</h3>
       <dl className="facts-list">
         {row(
-          "Every other pattern held",
-          "What the head itself writes is gone; later heads look where they did",
+          "Other patterns frozen",
+          "Only what the head itself writes is removed; later heads attend as before",
           frozen,
         )}
         {row(
           "Later heads free to respond",
-          "Later heads may look elsewhere, and make it worse or make up for it",
+          "Later heads may attend elsewhere, and make it worse or compensate",
           free,
         )}
       </dl>

@@ -30,8 +30,8 @@ export function HeadLarge({ ref, look, pattern }: HeadLargeProps) {
           <h2>{view.head ? `There is no head ${headName(view.head)}` : "No head selected"}</h2>
           <p className="muted">
             {view.head && `Layers run 0–${look.layers - 1}, heads 0–${look.heads - 1}. `}
-            Choose one above: its pattern comes here large, and pointing at a token shows where it looks and
-            who looks at it.
+            Select one above to see its pattern enlarged. Point at a token to see where the head looks from
+            it, and which tokens look at it.
           </p>
         </>
       )}

@@ -70,7 +70,7 @@ export function HeadPattern({ look, at, name, pattern, sink, locked, onLock }: H
       // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move from row to row
       tabIndex={0}
       role="application"
-      aria-label={`Pattern of head ${name} on ${n} tokens: rows look at columns. Arrow keys choose a token, Enter holds it; the text under the tokens says where it looks.`}
+      aria-label={`Pattern of head ${name} on ${n} tokens: rows look at columns. Arrow keys choose a token, Enter pins it; the text under the tokens says where it looks.`}
       onKeyDown={key}
     >
       <canvas

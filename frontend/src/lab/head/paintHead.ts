@@ -1,4 +1,4 @@
-// One head large: its pattern with the tokens on both sides, and lines for the token in hand.
+// One head large: its pattern with the tokens on both sides, and lines for the selected token.
 import { cssColour, fitted } from "../pattern/raster";
 
 export interface Axes {
@@ -23,7 +23,7 @@ export function axesFor(width: number, tokens: number): Axes {
   return { left: margin, top: width < 420 ? 56 : TOP, side, step: side / Math.max(1, tokens) };
 }
 
-/** Which tokens are named on the axes: all, or evenly spread ones with the token in hand. */
+/** Which tokens are named on the axes: all, or evenly spread ones with the selected token. */
 export function named(tokens: number, step: number): number[] {
   const every = Math.max(1, Math.ceil(LEAST_STEP / step));
   return Array.from({ length: Math.ceil(tokens / every) }, (_, i) => i * every);
@@ -58,7 +58,7 @@ export function paintHead(
   context.letterSpacing = "0.01px"; // no ligatures: "<|" stays what it is
   context.textBaseline = "middle";
   const shown = [...new Set([...named(names.length, step), ...held])];
-  // A name in hand clears the room of its neighbours.
+  // The selected name clears the room of its neighbours.
   const free = shown.filter(
     (at) => held.has(at) || ![...held].some((one) => Math.abs(one - at) * step < LEAST_STEP),
   );

@@ -27,7 +27,7 @@ export function usePattern({
   const layers = useResource(key, async (signal) => {
     if (!ask || layer === null) return [];
     const out = await labApi.patterns({ ...ask, layers: [layer], weighted, compact: true }, signal);
-    forget("layer "); // a long prompt's layer is large: the one in hand is enough
+    forget("layer "); // a long prompt's layer is large: the current one is enough
     return readPatterns(out);
   });
   const { data, ...rest } = layers;

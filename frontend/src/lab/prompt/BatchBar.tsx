@@ -8,7 +8,7 @@ import { go } from "../../url/navigation";
 import { DEFAULT_VIEW } from "../../url/view";
 import { useLab } from "../state/useLab";
 
-/** A batch in hand: page through its prompts, or score every head on all of them. */
+/** An open batch: page through its prompts, or score every head on all of them. */
 export function BatchBar({ batch }: { batch: PromptRows }) {
   const { view, move, readOnly } = useLab();
   const [error, setError] = useState<ApiError>();

@@ -70,7 +70,7 @@ export function PromptEditor({ text: first, onCancel, onDone }: PromptEditorProp
       <textarea
         ref={area}
         aria-label="Your prompt"
-        placeholder="Paste or type a prompt: a text in which something comes back shows induction best."
+        placeholder="Paste or type a prompt: text with repeated phrases shows induction best."
         rows={4}
         spellCheck={false}
         value={text}
@@ -88,7 +88,7 @@ export function PromptEditor({ text: first, onCancel, onDone }: PromptEditorProp
       {error && <ProblemNote error={error} />}
       <div className="card-actions">
         <button type="submit" className="button primary" disabled={!ready}>
-          Look at it
+          Analyse
         </button>
         {onCancel && (
           <button type="button" className="button" onClick={onCancel}>
@@ -96,8 +96,8 @@ export function PromptEditor({ text: first, onCancel, onDone }: PromptEditorProp
           </button>
         )}
         <span className="muted small editor-note">
-          Ctrl or ⌘ with Enter looks. The text stays on this Headscope, under “Kept prompts”, until you delete
-          it; links never hold it.
+          Ctrl or ⌘ + Enter does the same. The text is stored on this server, under “Saved prompts”, until you
+          delete it; links never contain it.
         </span>
       </div>
     </form>
@@ -111,7 +111,7 @@ function TypedTokens({ typed: { data, error, current }, empty }: { typed: Typed;
   return (
     <div className="typed-tokens" aria-busy={!current}>
       <p className="muted small" role="status">
-        {plural(tokens.length, "token")} · {bosInWords(bos)} · the model reads {count(n_ctx)} at most
+        {plural(tokens.length, "token")} · {bosInWords(bos)} · the model’s context is {count(n_ctx)}
         {tokens.length > n_ctx && (
           <strong className="too-long">
             {" "}

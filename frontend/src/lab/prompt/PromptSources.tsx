@@ -108,7 +108,7 @@ export function PromptSources({ editing, onEdit, onOther, children }: PromptSour
           }}
         />
         <button type="button" className="button" onClick={() => setKept(true)}>
-          Kept prompts
+          Saved prompts
         </button>
       </div>
       {error && <ProblemNote error={error} />}

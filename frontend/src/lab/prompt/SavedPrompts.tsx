@@ -32,13 +32,13 @@ export function SavedPrompts({ onPick, onClose }: SavedPromptsProps) {
   };
   const shown = error ?? prompts.error;
   return (
-    <Dialog title="Kept prompts" onClose={onClose}>
+    <Dialog title="Saved prompts" onClose={onClose}>
       {shown && <ProblemNote error={shown} retry={prompts.reload} />}
       {prompts.loading && (
         <div className="skeleton list-skeleton" role="status" aria-label="Loading the prompts" />
       )}
       {prompts.data?.length === 0 && (
-        <p className="muted">None yet: what you look at is kept here until you delete it.</p>
+        <p className="muted">None yet: prompts you analyse are saved here until you delete them.</p>
       )}
       <ul className="kept-list">
         {prompts.data?.map((prompt) => (

@@ -4,9 +4,9 @@ import { faultOf, MOST_CHARACTERS } from "./promptText";
 it.each<[string, string, RegExp | null]>([
   ["plain text", "The old wizard", null],
   ["emoji and other scripts", "🙂 שלום 漢字 e\u0301", null],
-  ["a high surrogate alone", "ab\ud83d", /Character 3 is half of one/],
-  ["a low surrogate alone", "\ude42ab", /Character 1 is half of one/],
-  ["two in the wrong order", "a\ude42\ud83d", /Character 2 is half of one/],
+  ["a high surrogate alone", "ab\ud83d", /Character 3 is a lone surrogate/],
+  ["a low surrogate alone", "\ude42ab", /Character 1 is a lone surrogate/],
+  ["two in the wrong order", "a\ude42\ud83d", /Character 2 is a lone surrogate/],
   ["NUL", "a\0", /Character 2 is NUL/],
   ["as long as may be", "x".repeat(MOST_CHARACTERS), null],
   ["as long as may be, of emoji", "🙂".repeat(MOST_CHARACTERS), null],

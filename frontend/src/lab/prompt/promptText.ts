@@ -11,13 +11,13 @@ export function faultOf(text: string): { wrong: string; remedy: string } | null 
   if (length > MOST_CHARACTERS) {
     return {
       wrong: `The text has ${count(length)} characters; a prompt has ${count(MOST_CHARACTERS)} at most.`,
-      remedy: "Shorten it, or put its parts in a file with a prompt a line.",
+      remedy: "Shorten it, or put its parts in a file with one prompt per line.",
     };
   }
   const half = halfCharacter(text);
   if (half !== null) {
     return {
-      wrong: `Character ${count(half + 1)} is half of one (a lone surrogate): it can’t be written as UTF-8.`,
+      wrong: `Character ${count(half + 1)} is a lone surrogate: it can’t be encoded as UTF-8.`,
       remedy: "Delete it; text cut in the middle of an emoji has one at its end.",
     };
   }

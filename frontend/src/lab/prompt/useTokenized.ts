@@ -7,7 +7,7 @@ import type { Tokenized } from "../../api/labTypes";
 const RESTS = 120;
 
 export interface Typed {
-  /** Of the last text that was answered; the one in hand may be newer. */
+  /** Of the last text that was answered; the current one may be newer. */
   data: Tokenized | undefined;
   error: ApiError | undefined;
   /** The answer is of the text as it stands. */

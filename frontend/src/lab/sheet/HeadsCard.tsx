@@ -132,11 +132,11 @@ export function HeadsCard({ look, onOpen }: { look: Look; onOpen: () => void }) 
               checked={view.sink}
               onChange={() => move({ sink: !view.sink }, { replace: true })}
             />
-            Count the first and special tokens in the colours
+            Include the first and special tokens in the colour scale
           </label>
           <label
             className="lab-check"
-            title="Each key’s weight times the length of its value vector; rows sum to 1 again"
+            title="Each key’s weight times the norm of its value vector, rows rescaled to sum to 1"
           >
             <input
               type="checkbox"
@@ -144,7 +144,7 @@ export function HeadsCard({ look, onOpen }: { look: Look; onOpen: () => void }) 
               disabled={readOnly}
               onChange={() => move({ weighted: !view.weighted }, { replace: true })}
             />
-            Weigh by the values’ size
+            Weight by value norm
           </label>
         </div>
         <WholeModel />
@@ -156,9 +156,11 @@ export function HeadsCard({ look, onOpen }: { look: Look; onOpen: () => void }) 
 /** How the colours read, and how much the first token takes. */
 export function scaleInWords({ sink, thumbs }: Pick<Look, "sink" | "thumbs">, counted: boolean): string {
   const rows = "Rows are tokens, columns where each looks; the darkest cell is each head’s largest weight.";
-  const takes = `${sink >= 0.5 ? "Most attention" : "Of all attention"}, ${percent(sink)}, rests on the first token`;
-  const scale = counted ? "it counts in the colours." : "it is drawn grey and left out of the scale.";
+  const takes = `${sink >= 0.5 ? "Most attention" : "Of all attention"}, ${percent(sink)}, goes to the first token`;
+  const scale = counted
+    ? "it is included in the colour scale."
+    : "it is drawn grey and left out of the colour scale.";
   const blocks =
-    thumbs.block > 1 ? ` A cell is the largest of ${thumbs.block} × ${thumbs.block} tokens.` : "";
+    thumbs.block > 1 ? ` A cell is the largest weight of ${thumbs.block} × ${thumbs.block} tokens.` : "";
   return `${rows} ${takes}: ${scale}${blocks}`;
 }

@@ -74,7 +74,7 @@ export function ThumbSheet(props: ThumbSheetProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move through the heads
         tabIndex={0}
         role="application"
-        aria-label={`Patterns of ${order.length} heads. Arrow keys choose a head, Enter shows it large, m mutes it; the Table button shows the same as numbers.`}
+        aria-label={`Patterns of ${order.length} heads. Arrow keys choose a head, Enter enlarges it, m mutes it; the Table button shows the same as numbers.`}
         onKeyDown={(event) =>
           pressKey(event, box.current?.clientHeight ?? 0, { ...props, sheet: laid, place })
         }
@@ -107,7 +107,7 @@ function SheetReadout({ look, gates, head, hovered }: SheetReadoutProps) {
     <>
       <p className="thumb-reading muted" aria-hidden="true">
         {hovered === null
-          ? "Click a head to see it large; double-click or Enter goes there, m mutes it."
+          ? "Click a head to see it enlarged; double-click or Enter goes there, m mutes it."
           : words(headAt(look, hovered))}
       </p>
       <p className="visually-hidden" aria-live="polite">

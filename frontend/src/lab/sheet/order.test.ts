@@ -89,6 +89,6 @@ it("says so where the first token takes most of the attention", () => {
     /Most attention, 62\.0.%.*left out.*2 × 2 tokens/,
   );
   expect(scaleInWords({ sink: 0.2, thumbs: { ...thumbs, block: 1 } }, true)).toMatch(
-    /Of all attention.*counts/,
+    /Of all attention.*included/,
   );
 });

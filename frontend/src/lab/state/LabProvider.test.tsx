@@ -111,7 +111,7 @@ it("a newcomer meets the deepest model that is here, with the first example look
   expect(window.location.search).toBe("");
 });
 
-describe("gates in hand", () => {
+describe("gates on the board", () => {
   it("go into the address when a movement is over, and come back from it", async () => {
     await open("/lab?mute=3.4");
     const at = 3 * HEADS + 4;

@@ -88,15 +88,15 @@ export function LabProvider({
   const { fold, weighted } = view;
   const asked = useResource(ask && `look ${JSON.stringify([ask, fold, weighted])}`, async (signal) => {
     const look = readLook(await labApi.look({ ...(ask as LabAsk), fold, weighted }, signal));
-    forget("look "); // each may be a megabyte: the one in hand is enough
+    forget("look "); // each may be a megabyte: the current one is enough
     return look;
   });
   useAskAgain(asked.error, asked.reload);
   const look = useKept(asked, JSON.stringify(ask));
-  const inHand = useGates(name, sizes, view, move);
+  const board = useGates(name, sizes, view, move);
   const length = look.data?.tokens.length;
   const at = view.at !== null && (length === undefined || view.at < length) ? view.at : null;
-  const gated = useGated(ask, sizes, inHand.gates, at, view.answers);
+  const gated = useGated(ask, sizes, board.gates, at, view.answers);
   const head = view.head && sizes && has(sizes, view.head) ? view.head : null;
   const select = useCallback<Lab["select"]>((next) => move({ head: next }), [move]);
   const title = model?.title;
@@ -115,7 +115,7 @@ export function LabProvider({
     ask,
     look,
     looking: asked.data === undefined && asked.error === undefined && ask !== null,
-    ...inHand,
+    ...board,
     gated,
     head,
     select,

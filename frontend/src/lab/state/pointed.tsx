@@ -1,5 +1,5 @@
 // The token under the pointer or the keys, shared by the text and the large pattern. It changes with every
-// movement, so it stays apart from what is in hand, and parts that need it alone hear of it.
+// movement, so it stays apart from what is selected, and parts that need it alone hear of it.
 import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
 
 interface Pointed {

@@ -1,4 +1,4 @@
-// What the gates in hand do, asked as the hand moves: one question on its way, the newest next.
+// What the current gates do, asked as the hand moves: one question on its way, the newest next.
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useAskAgain } from "../../api/askAgain";
 import { useConnection } from "../../api/connection";

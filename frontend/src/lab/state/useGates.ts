@@ -1,4 +1,4 @@
-// The gates in hand: ahead of the address while they are moved, in it when the movement is over.
+// The current gates: ahead of the address while they are moved, in it when the movement is over.
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { ApiError } from "../../api/errors";
 import { labApi } from "../../api/lab";
@@ -23,7 +23,7 @@ const NO_GATES: GateState = new Float32Array(0);
 
 interface Held {
   model: string;
-  /** What the address said of gates when these were in hand. */
+  /** What the address said of gates when these were set. */
   address: string;
   history: History;
 }
@@ -69,7 +69,7 @@ export function useGates(model: string, sizes: Sizes | null, view: LabView, move
     setHeld({ model: now.current.model, address, history: next });
   }, []);
 
-  /** Take these in hand, and let the address say so. */
+  /** Set these, and write them to the address. */
   const settle = useCallback(
     (next: History) => {
       const { sizes, move } = now.current;

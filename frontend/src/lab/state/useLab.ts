@@ -1,4 +1,4 @@
-// What is in hand in the prompt lab. The page's parts read it with `useLab()`; the address holds all of it
+// The state of the prompt lab. The page's parts read it with `useLab()`; the address holds all of it
 // that a link should bring back.
 import { createContext, useContext } from "react";
 import type { ApiError } from "../../api/errors";
@@ -72,6 +72,6 @@ export const LabContext = createContext<Lab | null>(null);
 
 export function useLab(): Lab {
   const lab = useContext(LabContext);
-  if (!lab) throw new Error("Only a part of the prompt lab has something in hand.");
+  if (!lab) throw new Error("useLab is for components inside the prompt lab.");
   return lab;
 }

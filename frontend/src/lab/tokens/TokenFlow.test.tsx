@@ -83,7 +83,7 @@ describe("the tokens of a prompt", () => {
     expect(span(2)?.classList.contains("pointed")).toBe(true);
   });
 
-  it("show surprise as a share of ten nats and attention as a fill", () => {
+  it("show the loss as a share of ten nats and attention as a fill", () => {
     const { span } = flow();
     expect(span(2)?.style.getPropertyValue("--before")).toBe("50%");
     expect(span(0)?.style.getPropertyValue("--before")).toBe("0%");
@@ -92,9 +92,9 @@ describe("the tokens of a prompt", () => {
   });
 });
 
-it("a token in words: surprise in nats and percent, before and under the gates, and where it stood", () => {
+it("a token in words: loss in nats and percent, ungated and gated, and its earlier copies", () => {
   expect(tokenFacts({ look, before: loss, after: null }, 3)).toMatch(
-    /^Token 3 <b> \(id 7\) · surprise 0\.693 nats \(50\.0.%\) · stood at 1, where ·a came next$/,
+    /^Token 3 <b> \(id 7\) · loss 0\.693 nats \(50\.0.%\) · seen at 1, where ·a came next$/,
   );
   expect(tokenFacts({ look, before: loss, after: [null, 2, 5, 3] }, 3)).toContain(
     "0.693 nats (50.0\u202f%) → 3 nats",

@@ -61,7 +61,7 @@ export function TokenFlow({ look, before, after, locked, onLock, onClear, attent
         className={`token-flow tokens${after ? " gated" : ""}`}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk from token to token
         tabIndex={0}
-        aria-label={`The prompt, ${n} tokens. Arrow keys walk through them, Enter holds one.`}
+        aria-label={`The prompt, ${n} tokens. Arrow keys walk through them, Enter pins one.`}
         onKeyDown={key}
         onPointerOver={(event) => event.pointerType !== "touch" && point(under(event.target))}
         onPointerLeave={(event) => event.pointerType !== "touch" && point(null)}

@@ -21,12 +21,12 @@ export function tokenFacts({ look, before, after }: Facts, at: number): string {
   const loss = before[at];
   if (at === 0) parts.push("nothing predicts the first token");
   else if (loss !== null && loss !== undefined && !Number.isNaN(loss))
-    parts.push(after ? `surprise ${nats(loss)} → ${nats(after[at])}` : `surprise ${nats(loss)}`);
+    parts.push(after ? `loss ${nats(loss)} → ${nats(after[at])}` : `loss ${nats(loss)}`);
   const copies = look.copies[at] ?? [];
   const last = copies.at(-1);
   if (last !== undefined) {
     const times = copies.length > 1 ? ` and ${copies.length - 1} more before` : "";
-    parts.push(`stood at ${last}${times}, where ${tokenInWords(look.tokens[last + 1])} came next`);
+    parts.push(`seen at ${last}${times}, where ${tokenInWords(look.tokens[last + 1])} came next`);
   }
   return parts.join(" · ");
 }
@@ -41,14 +41,14 @@ function strongest(look: Look, weights: Float32Array, most: number): string {
     .join(", ");
 }
 
-/** Where the tokens in hand look through a head, and who looks at them. */
+/** Where a head looks from the pinned tokens, and which tokens look at them. */
 export function attentionFacts(look: Look, head: Head, pattern: Pattern, tokens: readonly number[]): string {
   const { looks, seen } = attentionOf(pattern, tokens);
   const rest = tokens.reduce((sum, token) => sum + pattern.rest(token), 0);
   const them = tokens.length > 1 ? `these ${tokens.length} tokens (sum)` : "this token";
   const where = strongest(look, looks, 4) || "nowhere in particular";
   const who = strongest(look, seen, 3) || "hardly any token";
-  const left = rest > 0.01 ? `, ${percent(rest)} on tokens too weak to be sent` : "";
+  const left = rest > 0.01 ? `, ${percent(rest)} on tokens with less weight` : "";
   return `Through ${headName(head)} ${them} looks at ${where}${left}; looked at by ${who}`.replace(
     /(tokens \(sum\)) looks/,
     "$1 look",
@@ -67,7 +67,7 @@ interface TokenReadoutProps extends Facts {
   onClear: () => void;
 }
 
-/** The numbers of the token in hand, as text, or how to read the picture where none is. */
+/** The numbers of the pinned or pointed-at token, as text, or how to read the picture where there is none. */
 export function TokenReadout(props: TokenReadoutProps) {
   const { look, token, locked, head, pattern, gatesChanged, onAt, onClear } = props;
   const tokens = token !== null && locked.length === 0 ? [token] : locked;
@@ -77,11 +77,11 @@ export function TokenReadout(props: TokenReadoutProps) {
       <div aria-live="polite">
         {shown === null ? (
           <p className="caption">
-            Arcs join a token to where it stood before; the underline is how surprised the model was,{" "}
-            <b className="before">blue</b> as it is{gatesChanged && ", "}
+            Arcs join a token to its earlier occurrences; the underline is its loss,{" "}
+            <b className="before">blue</b> ungated{gatesChanged && ", "}
             {gatesChanged && <b className="after">red</b>}
-            {gatesChanged && " under the gates"}; as wide as the token at 10 nats. Point at a token for its
-            numbers; click to hold it.
+            {gatesChanged && " gated"}; at 10 nats it is as wide as the token. Point at a token for its
+            numbers; click to pin it.
           </p>
         ) : (
           <p className="caption facts-line">{tokenFacts(props, shown)}</p>
@@ -98,7 +98,7 @@ export function TokenReadout(props: TokenReadoutProps) {
             </button>
           )}
           <button type="button" className="link-button" onClick={onClear}>
-            Let go of {locked.length === 1 ? "it" : `all ${locked.length}`}
+            Unpin {locked.length === 1 ? "it" : `all ${locked.length}`}
           </button>
         </p>
       )}

@@ -17,8 +17,8 @@ export function TokensCard({ look, pattern }: { look: Look; pattern: Pattern | n
   const gatesChanged = changed(gates).length > 0;
   const answer = gated.data?.tokens.length === length ? gated.data : undefined;
   const after = gatesChanged && answer ? answer.loss_after : null;
-  const inHand = locked.length > 0 ? locked : token === null ? [] : [token];
-  const key = inHand.join(",");
+  const chosen = locked.length > 0 ? locked : token === null ? [] : [token];
+  const key = chosen.join(",");
   const attention = useMemo(
     () => (pattern && key !== "" ? attentionOf(pattern, key.split(",").map(Number)) : null),
     [pattern, key],

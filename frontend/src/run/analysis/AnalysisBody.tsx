@@ -20,7 +20,7 @@ import { HeadFacts } from "./HeadFacts";
 import { HeadlineCards } from "./HeadlineCards";
 import { SubsetGates } from "./SubsetGates";
 
-/** A finished run of any analysis: what it says in few words, its figures in order, the head in hand. */
+/** A finished run of any analysis: what it says in few words, its figures in order, the selected head. */
 export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) {
   const analyses = useAnalyses();
   const analysis = analyses.data?.find(({ name }) => name === run.analysis);
@@ -105,7 +105,7 @@ type Scale = "linear" | "log";
 
 const SCALES: { value: Scale; text: string; hint?: string }[] = [
   { value: "linear", text: "Linear" },
-  { value: "log", text: "Logarithmic", hint: "Spreads the first heads out; 0 has no place on it" },
+  { value: "log", text: "Logarithmic", hint: "Spreads out the first heads; 0 can’t be shown" },
 ];
 
 /** The figure with its x axis, which starts at 0, on another scale. */

@@ -21,7 +21,7 @@ interface HeadFactsProps {
   selection: Selection;
 }
 
-/** The head in hand: what each map of the run says of it. */
+/** The selected head: what each map of the run says about it. */
 export function HeadFacts({ run, figures, following, share, selection }: HeadFactsProps) {
   const { head, onSelect } = selection;
   const layers = Number(run.model_info?.n_layers ?? Number.POSITIVE_INFINITY);
@@ -32,7 +32,7 @@ export function HeadFacts({ run, figures, following, share, selection }: HeadFac
         <>
           <h2>No head selected</h2>
           <p className="muted">
-            Click a head in a picture, or focus a map and use the arrow keys, to see what is known of it.
+            Click a head in a picture, or focus a map and use the arrow keys, to see what is known about it.
           </p>
         </>
       ) : head.layer >= layers || head.head >= heads ? (
@@ -49,7 +49,7 @@ export function HeadFacts({ run, figures, following, share, selection }: HeadFac
           </dl>
           {share === null && <HeadNames run={run} head={head} />}
           {share === null && <StrongestPrompts run={run} figures={figures} head={head} />}
-          {following && <p className="muted small">Pictures of one head show this one.</p>}
+          {following && <p className="muted small">Pictures about one head show this one.</p>}
           {share === null && <HeadLinks model={run.model} head={head} />}
         </>
       )}

@@ -13,12 +13,12 @@ import { go } from "../../url/navigation";
 function offered(
   run: Run,
 ): { title: string; words: string; gates: { preset?: string; text: string }[] } | null {
-  const take = "Take them to the mixing board";
+  const take = "Open on the mixing board";
   if (run.analysis === "sufficiency") {
     const enough = run.headline?.sufficient_heads;
     // No number of heads suffices: the figures say so already.
     if (typeof enough !== "number") return null;
-    const words = `${plural(enough, "head")} open, all others shut.`;
+    const words = `${plural(enough, "head")} open, all others muted.`;
     return { title: "These heads as gates", words, gates: [{ text: take }] };
   }
   if (run.analysis === "cchg") {
@@ -32,8 +32,8 @@ function offered(
       }));
     return {
       title: "To the mixing board",
-      words: "Mean gates over the seeds: open is needed by what is kept.",
-      gates: [...of("named", namedTasks(run) ?? take), ...of("exchanged", exchanged ?? "the exchanged ones")],
+      words: "Mean gates over the seeds: an open head is needed for what is retained.",
+      gates: [...of("named", namedTasks(run) ?? take), ...of("exchanged", exchanged ?? "the exchanged sets")],
     };
   }
   return null;
@@ -60,7 +60,7 @@ export function SubsetGates({ run }: { run: Run }) {
   return (
     <section className="card offered-gates" aria-label={offer.title}>
       <h3>{offer.title}</h3>
-      <p className="muted small">{offer.words} They are kept, for runs and for Python too.</p>
+      <p className="muted small">{offer.words} They are saved, for runs and Python too.</p>
       {error && <ProblemNote error={error} />}
       <div className="card-actions">
         {offer.gates.map(({ preset, text }) => (

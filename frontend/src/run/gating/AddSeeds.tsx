@@ -75,13 +75,13 @@ export function AddSeeds({ run, figure }: { run: Run; figure: Figure | undefined
             type="submit"
             className="button"
             disabled={busy || !valid}
-            title="A new run that takes these seeds over and fits only the new ones"
+            title="A new run that reuses these seeds and fits only the new ones"
           >
             {valid ? `Add ${plural(more, "seed")}` : `1 to ${room} seeds`}
           </button>
         </form>
       ) : (
-        <p className="muted small">A run holds at most {MOST} seeds, and this one does.</p>
+        <p className="muted small">A run has at most {MOST} seeds, and this one has that many.</p>
       )}
       {error && <ProblemNote error={error} />}
     </section>

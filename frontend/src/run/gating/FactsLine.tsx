@@ -34,7 +34,7 @@ export function FactsLine({ run, result }: { run: Run; result: ChgResult | undef
         <>
           {" · held-out accuracy "}
           <b>{share(accuracy.ungated)}</b> ungated → <b>{shareRange(accuracy.plus)}</b> with harmful heads
-          shut
+          ablated
         </>
       )}
       {run.origin === "gallery" && " · shipped result"}

@@ -43,7 +43,7 @@ function unreadable(detail: string): Problem {
   };
 }
 
-/** Finished causal head gating: the grid, what it says in numbers, the head in hand, how to get it again. */
+/** Finished causal head gating: the grid, what it says in numbers, the selected head, how to get it again. */
 export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
   const [followed, setThreshold] = useFollowing(view, onView);
   const result = useResource(`result ${run.id}`, (signal) => api.result(run.id, share, signal), {

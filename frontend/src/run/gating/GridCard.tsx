@@ -88,8 +88,8 @@ function Reading({ view, seeds, grouped }: { view: View; seeds: number; grouped:
   if (seeds === 1) {
     return (
       <>
-        Each cell is one head, fitted with one seed. A role in a single fit is close to chance at the margin:
-        use more seeds.{brackets}
+        Each cell is one head, fitted with one seed. Near the threshold, the role in a single fit is close to
+        chance: use more seeds.{brackets}
       </>
     );
   }

@@ -47,7 +47,7 @@ export function HeadCard({ ref, gates, run, view, onSelect, onView, links }: Hea
               aria-expanded={view.passport}
               onClick={() => onView({ ...view, passport: !view.passport })}
             >
-              {view.passport ? "Close passport" : "Open passport"}
+              {view.passport ? "Close details" : "Open details"}
             </button>
           </div>
           {links && <HeadNames run={run} head={head} />}
@@ -71,7 +71,7 @@ function NoHead({ gates, head }: { gates: Gates | undefined; head: Head | null }
       <h2>No head selected</h2>
       <p className="muted">
         Click a cell of the map, or focus it and use the arrow keys, to see what that head is for. Enter opens
-        its passport.
+        its details.
       </p>
     </>
   );

@@ -12,7 +12,7 @@ interface RoleShareCardsProps {
   seeds: Figure | undefined;
 }
 
-/** Always and Any in four numbers at the threshold in hand, each with what 95 % of such sets of seeds would give. */
+/** Always and Any in four numbers at the current threshold, each with what 95 % of such sets of seeds would give. */
 export function RoleShareCards({ gates, threshold, seeds }: RoleShareCardsProps) {
   const all = useMemo(() => gates && shares(gates, threshold), [gates, threshold]);
   const meta = seeds?.layout.meta;
