@@ -139,7 +139,7 @@ def test_the_closed_head_stays_closed_and_a_fit_without_it_repeats(planted: Resu
     model = as_model(build(PLAN), PLAN, "planted")
     run = gating(model, TASK, [{REDUNDANT[0]: 0.9}], {**FIT, "steps": 6})
     context = Context(model, TASK, {}, inputs={})
-    examples = held_out(run, 2, context)
+    examples = held_out(context.task, run, 2, context.model)
     first, second = (refit(REDUNDANT[0], 0, run, examples, context) for _ in range(2))
     assert first["after"][REDUNDANT[0]] == 0
     np.testing.assert_array_equal(first["after"], second["after"])

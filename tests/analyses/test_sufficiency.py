@@ -12,32 +12,36 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.analyses import figures
-from headscope.analyses.base import Arrays, Context, Input, Result
+from headscope.analyses.base import Input, Spec
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.export import export
-from headscope.analyses.orders import facilitation
-from headscope.analyses.sufficiency.compute import Sufficiency
+from headscope.analyses.in_place import compute
+from headscope.analyses.offered_gates import AskedGates
+from headscope.analyses.sufficiency import SUFFICIENCY
 from headscope.analyses.sufficiency.curve import bisect
-from headscope.analyses.sufficiency.plan import plan
+from headscope.analyses.sufficiency.gates import offered
+from headscope.analyses.sufficiency.plan import ask_flop, cuts
+from headscope.analyses.sufficiency.result import SufficiencyResult
 from headscope.analyses.sufficiency.schema import SufficiencyParams
 from headscope.core.gating.evaluation import evaluate
 from headscope.core.gating.removal import counts, random_order
-from headscope.errors import Invalid
+from headscope.errors import Invalid, Refused
+from micro.model import MicroModel
 from micro.planted import HARMFUL, NEEDED, REDUNDANT, PlantedTask, planted_model
 from services.results import changed, made
 
-SUFFICIENCY = Sufficiency()
 TASK = PlantedTask()
 PARAMS = SufficiencyParams(run="earlier", n_test=12, orders=2, points=4)
 
 
-def gating(needed: Mapping[tuple[int, int], float] | None = None, seeds: int = 2) -> Result:
+def gating(needed: Mapping[tuple[int, int], float] | None = None, seeds: int = 2) -> ChgResult:
     """A gating run that found the planted roles."""
     scores = needed or {**dict.fromkeys(NEEDED, 0.99), REDUNDANT[0]: 0.6, REDUNDANT[1]: 0.5, HARMFUL[0]: 0.0}
     g_minus = np.full((seeds, 2, 4), 0.02, np.float32)
     for (layer, head), value in scores.items():
         g_minus[:, layer, head] = value
     arrays = {"g_minus": g_minus, "g_plus": np.ones_like(g_minus), "g_zero": g_minus}
-    return made(
+    run = made(
         "chg",
         1,
         {"split_seed": 0, "shots": None},
@@ -46,17 +50,16 @@ def gating(needed: Mapping[tuple[int, int], float] | None = None, seeds: int = 2
         tuple(range(seeds)),
         arrays,
     )
+    assert isinstance(run, ChgResult)
+    return run
 
 
-def run(
-    params: SufficiencyParams = PARAMS, earlier: Result | None = None
-) -> tuple[Result, dict[str, Arrays]]:
-    model, given = planted_model(), {"run": earlier or gating()}
-    done: dict[str, Arrays] = {}
-    for piece in SUFFICIENCY.plan(params, model.info, given):
-        context = Context(model, TASK, {key: done[key] for key in piece.needs}, inputs=given)
-        done[piece.key] = SUFFICIENCY.compute(piece, params, context)
-    return SUFFICIENCY.assemble(params, model.info, TASK, done), done
+def spec(params: SufficiencyParams = PARAMS, **inputs: Input) -> Spec[SufficiencyParams]:
+    return Spec(params, planted_model().info, TASK, inputs or {"run": gating()})
+
+
+def run(params: SufficiencyParams = PARAMS, model: MicroModel | None = None) -> SufficiencyResult:
+    return compute(SUFFICIENCY, spec(params), model or planted_model())
 
 
 def scored(gates: np.ndarray) -> float:
@@ -66,39 +69,36 @@ def scored(gates: np.ndarray) -> float:
 
 
 def test_the_planted_circuit_is_sufficient_and_one_head_less_is_not() -> None:
-    result, _ = run()
-    assert result.values["fewest"] == 3
-    open_heads = {tuple(place) for place in np.argwhere(result.arrays["subset"] > 0).tolist()}
+    result = run()
+    assert result.fewest == 3
+    open_heads = {tuple(place) for place in np.argwhere(result.subset > 0).tolist()}
     assert open_heads == {*NEEDED, REDUNDANT[0]}
     ends = (scored(np.zeros((2, 4))), scored(np.ones((2, 4))))
-    kept = [
-        (scored(gates) - ends[0]) / (ends[1] - ends[0]) for gates in (result.arrays["subset"], _less(result))
-    ]
+    kept = [(scored(gates) - ends[0]) / (ends[1] - ends[0]) for gates in (result.subset, _less(result))]
     assert kept[0] >= 0.95 > kept[1]
-    assert result.values["kept"] == pytest.approx(kept[0], rel=1e-6)
+    assert result.kept == pytest.approx(kept[0], rel=1e-6)
 
 
-def _less(result: Result) -> np.ndarray:
-    gates = result.arrays["subset"].copy()
-    layer, head = result.arrays["order"][result.values["fewest"] - 1]
+def _less(result: SufficiencyResult) -> np.ndarray:
+    assert result.fewest is not None
+    gates = result.subset.copy()
+    layer, head = result.order[result.fewest - 1]
     gates[layer, head] = 0
     return gates
 
 
 def test_every_point_is_an_evaluation_of_the_same_gates() -> None:
-    result, _ = run()
-    order = result.arrays["order"].astype(int)
-    for k, logp in zip(result.arrays["open_heads"], result.arrays["log_probability"], strict=True):
+    result = run()
+    order = result.order.astype(int)
+    for k, logp in zip(result.open_heads, result.curve["log_probability"], strict=True):
         gates = np.zeros((2, 4))
         gates[tuple(order[:k].T)] = 1
         assert logp == pytest.approx(scored(gates), rel=1e-5)
-    assert result.arrays["kept"][[0, -1]].tolist() == [0, 1]
-    assert result.values["log_probability_open"] == pytest.approx(scored(np.ones((2, 4))), rel=1e-6)
+    assert result.curve["kept"][[0, -1]].tolist() == [0, 1]
+    assert result.log_probability_open == pytest.approx(scored(np.ones((2, 4))), rel=1e-6)
     for seed in range(2):
         shuffled = random_order(seed, 8)
-        for k, logp in zip(
-            result.arrays["random_open_heads"], result.arrays["random_log_probability"][seed], strict=True
-        ):
+        for k, logp in zip(result.random_open_heads, result.random["log_probability"][seed], strict=True):
             opened = np.zeros(8)
             opened[shuffled[:k]] = 1
             assert logp == pytest.approx(scored(opened.reshape(2, 4)), rel=1e-5)
@@ -109,21 +109,23 @@ def test_the_order_is_the_mean_over_seeds_that_have_a_fit() -> None:
     arrays = {name: array.copy() for name, array in earlier.arrays.items()}
     for array in arrays.values():
         array[1] = np.nan
-    np.testing.assert_allclose(facilitation(changed(earlier, arrays=arrays)), facilitation(earlier))
-    result, _ = run()
-    assert result.arrays["order"][:4].tolist() == [[0, 0], [1, 0], [0, 2], [1, 1]]
+    failed = changed(earlier, arrays=arrays)
+    assert isinstance(failed, ChgResult)
+    np.testing.assert_allclose(failed.facilitation, earlier.facilitation)
+    result = run()
+    assert result.order[:4].tolist() == [[0, 0], [1, 0], [0, 2], [1, 1]]
 
 
 def test_the_most_needed_first_beat_random_orders() -> None:
-    result, _ = run(PARAMS.model_copy(update={"points": 9, "orders": 4}))
-    mean = result.arrays["random_kept"].mean(axis=0)
-    assert (result.arrays["kept"][3:6] > mean[3:6]).all()
+    result = run(PARAMS.model_copy(update={"points": 9, "orders": 4}))
+    mean = result.random["kept"].mean(axis=0)
+    assert (result.curve["kept"][3:6] > mean[3:6]).all()
 
 
 def test_pieces_cut_smaller_give_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, few = run()
+    whole, few = run(), SUFFICIENCY.plan(spec())
     monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 1.0)
-    cut, many = run()
+    cut, many = run(), SUFFICIENCY.plan(spec())
     assert len(many) > len(few)
     for name, array in whole.arrays.items():
         np.testing.assert_allclose(cut.arrays[name], array, rtol=1e-6)
@@ -131,20 +133,26 @@ def test_pieces_cut_smaller_give_the_same_result(monkeypatch: pytest.MonkeyPatch
 
 def test_where_there_is_nothing_to_keep_no_number_is_named() -> None:
     """A model whose heads only harm: shut, it is better."""
-    model, given = planted_model(), {"run": gating()}
+    model = planted_model()
     for layer, head in (*NEEDED, *REDUNDANT):
         model.W_O[layer, head] = 0
-    done: dict[str, Arrays] = {}
-    for piece in SUFFICIENCY.plan(PARAMS, model.info, given):
-        context = Context(model, TASK, {key: done[key] for key in piece.needs}, inputs=given)
-        done[piece.key] = SUFFICIENCY.compute(piece, PARAMS, context)
-    result = SUFFICIENCY.assemble(PARAMS, model.info, TASK, done)
-    assert result.values["fewest"] is None
-    assert "nothing to keep" in " ".join(result.values["notes"])
-    assert not result.arrays["subset"].any()
+    result = run(model=model)
+    assert result.fewest is None
+    assert "nothing to keep" in " ".join(result.notes)
+    assert not result.subset.any()
     for name in figures.names("sufficiency"):
         assert "nothing to keep" in figures.build(result, name)["layout"]["meta"]["reading"]
         assert figures.table(result, name)["rows"]
+    with pytest.raises(Refused, match="No heads suffice"):
+        offered(result, AskedGates())
+
+
+def test_the_subset_is_offered_as_gates() -> None:
+    result = run()
+    (preset,) = offered(result, AskedGates())
+    assert preset.gates is result.subset
+    assert not preset.of_seeds
+    assert preset.reading.startswith("3 of 8 heads open")
 
 
 def test_runs_of_other_kinds_are_refused() -> None:
@@ -157,7 +165,7 @@ def test_runs_of_other_kinds_are_refused() -> None:
     }
     for code, inputs in wrong.items():
         with pytest.raises(Invalid) as refused:
-            SUFFICIENCY.estimate(PARAMS, planted_model().info, TASK, inputs=inputs)
+            SUFFICIENCY.estimate(Spec(PARAMS, planted_model().info, TASK, inputs))
         assert refused.value.code == code
 
 
@@ -178,14 +186,17 @@ def test_bisection_finds_the_step_in_few_questions(heads: int, points: int, at: 
 
 def test_estimate_plan_and_export() -> None:
     info = replace(planted_model().info, n_layers=30, n_heads=9, n_params_non_embedding=10**8)
-    given = {"run": gating()}
-    small = SUFFICIENCY.estimate(PARAMS, info, TASK, inputs=given)
-    large = SUFFICIENCY.estimate(SufficiencyParams(run="x"), info, TASK, inputs=given)
+    large_spec = Spec(SufficiencyParams(run="x"), info, TASK, {"run": gating()})
+    small = SUFFICIENCY.estimate(replace(large_spec, params=PARAMS))
+    large = SUFFICIENCY.estimate(large_spec)
     assert large.seconds > small.seconds
     assert "evaluations" in large.basis
-    works = plan(SufficiencyParams(run="x"), info)
-    assert sum(len(work.points) for work in works if work.kind == "chosen") == len(counts(24, 270))
-    result, _ = run()
-    assert len(export(result, "csv").content.decode().splitlines()) == 1 + len(result.arrays["open_heads"])
+    cut = cuts(large_spec)
+    points = [
+        sum(piece.weight for piece in curve) / ask_flop(large_spec) for curve in (cut.chosen, *cut.random)
+    ]
+    assert points == pytest.approx([24, 22, 22, 22])
+    result = run()
+    assert len(export(result, "csv").content.decode().splitlines()) == 1 + len(result.open_heads)
     assert export(result, "csv", figure="subset").filename == "headscope-micro-sufficiency-planted-subset.csv"
     assert b"Sufficient heads" in export(result, "html").content

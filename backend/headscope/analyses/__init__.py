@@ -26,9 +26,7 @@ from headscope.analyses.residual import RESIDUAL
 from headscope.analyses.sequential_ablation import figures as sequential_ablation
 from headscope.analyses.sequential_ablation.compute import SequentialAblation
 from headscope.analyses.skip_trigrams import SKIP_TRIGRAMS
-from headscope.analyses.sufficiency import figures as sufficiency
-from headscope.analyses.sufficiency.compute import Sufficiency
-from headscope.analyses.sufficiency.gates import sufficient_heads
+from headscope.analyses.sufficiency import SUFFICIENCY
 
 ANALYSES: dict[str, Analysis[Any, Any]] = {
     "chg": CHG,
@@ -36,9 +34,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "evaluation": EVALUATION,
     "induction": INDUCTION,
     "battery": BATTERY,
-    "sufficiency": adapted(
-        Sufficiency(), sufficiency, gates=lambda result, asked: [sufficient_heads(result)]
-    ),
+    "sufficiency": SUFFICIENCY,
     "sequential-ablation": adapted(SequentialAblation(), sequential_ablation),
     "relatives": RELATIVES,
     "probe": PROBE,

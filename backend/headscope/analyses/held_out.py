@@ -10,13 +10,13 @@ import numpy as np
 
 from headscope.analyses.base import Estimate, Result
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
-from headscope.analyses.legacy import Context
 from headscope.core.model.cost import (
     CPU_BUDGET,
     ELEMENT_BYTES,
     activation_bytes,
     forward_flop,
 )
+from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
@@ -28,18 +28,18 @@ NOMINAL_TOKENS = 24.0
 _SAMPLED = 64
 
 
-def held_out(run: Result, n_test: int, context: Context) -> Examples:
+def held_out(task: Task | None, run: Result, n_test: int, model: HeadModel) -> Examples:
     """At most ``n_test`` rows of the gating run's own split, with its in-context examples.
 
     Raises ``Invalid`` (task-missing) without a task.
     """
-    return _drawn(of_task(context.task), run.params, n_test, context.model.tokenizer, context.model.info)
+    return _drawn(of_task(task), run.params, n_test, model.tokenizer, model.info)
 
 
-def fitted_rows(run: Result, context: Context) -> Examples:
+def fitted_rows(task: Task | None, run: Result, model: HeadModel) -> Examples:
     """The rows that a gating run was fitted on. Raises ``Invalid`` (task-missing) without a task."""
-    task, model, limit = of_task(context.task), context.model, run.params.get("n_train")
-    return _drawn(task, run.params, limit, model.tokenizer, model.info, split="train")
+    limit = run.params.get("n_train")
+    return _drawn(of_task(task), run.params, limit, model.tokenizer, model.info, split="train")
 
 
 def of_task(task: Task | None) -> Task:

@@ -181,7 +181,7 @@ def _explain(piece: Piece, head: Head, params: AgreementParams, context: Context
     from headscope.analyses.agreement.evidence import evidence
 
     gating = gating_run(context.inputs, "gating", context.task, Agreement.title)
-    examples = held_out(gating, params.n_examples, context)
+    examples = held_out(context.task, gating, params.n_examples, context.model)
     found = evidence(head, gating, examples, context, params.partners, params.threshold)
     context.report(Progress(piece.label, f"{head[0]}.{head[1]}", 1, 1, None, 1.0))
     return found
@@ -200,5 +200,5 @@ def _refit(piece: Piece, head: Head, params: AgreementParams, context: Context) 
     def report(step: int, loss: float) -> None:
         context.report(Progress(piece.label, f"{head[0]}.{head[1]}", step, steps, loss, step / steps))
 
-    examples = held_out(gating, params.n_examples, context)
+    examples = held_out(context.task, gating, params.n_examples, context.model)
     return refit(head, seeds[number], gating, examples, context, report)

@@ -97,7 +97,7 @@ def _fit(
     start[0, head[0], head[1]] = _CLOSED
     state = advance(
         context.model,
-        fitted_rows(gating, context),
+        fitted_rows(context.task, gating, context.model),
         [int(gating.seeds[seed])],
         phase("minus", params),
         FitState.fresh(start),

@@ -102,7 +102,7 @@ class SequentialAblation:
         work = next(work for work in plan(params, info, given) if work.piece.key == piece.key)
         if work.kind == "orders":
             return _orders(given)
-        examples = held_out(run, params.n_test, context)
+        examples = held_out(context.task, run, params.n_test, context.model)
         return _ends(examples, context) if work.kind == "ends" else _removed(work, given, examples, context)
 
     def assemble(

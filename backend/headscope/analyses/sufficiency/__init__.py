@@ -1,1 +1,27 @@
 """Sufficiency: the fewest heads that keep the task, opened from all closed in the order of a gating run."""
+
+from __future__ import annotations
+
+from headscope.analyses.base import Analysis
+from headscope.analyses.sufficiency.compute import assemble, estimate, plan, seeds
+from headscope.analyses.sufficiency.figures import FIGURES
+from headscope.analyses.sufficiency.gates import offered
+from headscope.analyses.sufficiency.result import QUANTITIES, SufficiencyResult, headline
+from headscope.analyses.sufficiency.schema import PRESETS, SufficiencyParams
+
+SUFFICIENCY = Analysis(
+    title="Sufficient heads",
+    summary="The fewest heads that keep the task, all others closed.",
+    params=SufficiencyParams,
+    result=SufficiencyResult,
+    estimate=estimate,
+    plan=plan,
+    assemble=assemble,
+    figures=FIGURES,
+    headline=headline,
+    quantities=QUANTITIES,
+    gates=offered,
+    seeds=seeds,
+    needs_task=True,
+    presets=PRESETS,
+)

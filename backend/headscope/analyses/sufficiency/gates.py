@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from headscope.analyses.base import Result
-from headscope.analyses.offered_gates import GatePreset as Preset
+from collections.abc import Sequence
+
+from headscope.analyses.offered_gates import AskedGates, GatePreset
+from headscope.analyses.sufficiency.result import SufficiencyResult
 from headscope.errors import Refused
 
 
-def sufficient_heads(result: Result) -> Preset:
+def offered(result: SufficiencyResult, asked: AskedGates) -> Sequence[GatePreset]:
     """The subset open and all other heads shut; ``Refused`` (no-gates) where no number of heads suffices."""
-    fewest = result.values["fewest"]
-    if fewest is None:
+    if result.fewest is None or result.kept is None:
         raise Refused(
             "No heads suffice: the model as it is does no better than with all heads closed.",
             "Choose a task that the model can do.",
             code="no-gates",
         )
     reading = (
-        f"{fewest} of {result.values['n_heads']} heads open, all others shut: they keep "
-        f"{100 * result.values['kept']:.0f} % of the log-probability gained."
+        f"{result.fewest} of {result.n_heads} heads open, all others shut: they keep "
+        f"{100 * result.kept:.0f} % of the log-probability gained."
     )
-    return Preset("sufficient", "Sufficient heads", reading, result.arrays["subset"], of_seeds=False)
+    return [GatePreset("sufficient", "Sufficient heads", reading, result.subset, of_seeds=False)]

@@ -8,50 +8,69 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Literal
+from functools import partial
+from itertools import chain, pairwise
 
+from headscope.analyses.base import Piece, Spec
 from headscope.analyses.cutting import blocks, fitting
 from headscope.analyses.held_out import NOMINAL_TOKENS
-from headscope.analyses.legacy import Piece
+from headscope.analyses.sufficiency.pieces import narrowed, scored
 from headscope.analyses.sufficiency.schema import SufficiencyParams
 from headscope.core.gating.removal import counts
 from headscope.core.model.cost import forward_flop
-from headscope.core.model.info import ModelInfo
 
 
 @dataclass(frozen=True)
-class Work:
-    """A piece and what it is for: ``points`` index the grid, ``order`` the random orders."""
+class Cuts:
+    """A run's pieces by what they are for; ``random`` by order."""
 
-    piece: Piece
-    kind: Literal["chosen", "narrow", "random"]
-    points: range = range(0)
-    order: int = 0
+    chosen: Sequence[Piece]
+    narrow: Piece
+    random: Sequence[Sequence[Piece]]
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """All, in the order in which they are computed."""
+        return [*self.chosen, self.narrow, *chain.from_iterable(self.random)]
 
 
-def plan(params: SufficiencyParams, model: ModelInfo) -> list[Work]:
-    """All pieces of a run in the order they are computed."""
-    tried = counts(params.points, model.n_layers * model.n_heads)
-    ask = forward_flop(model, NOMINAL_TOKENS, 1) * params.n_test
-    at_once = fitting(len(tried), ask, len(tried))
-    works = []
-    for points in blocks(range(len(tried)), at_once):
-        piece = Piece(f"chosen/{_span(points)}", "Heads opened by facilitation", weight=ask * len(points))
-        works.append(Work(piece, "chosen", points))
-    needs = tuple(work.piece.key for work in works)
-    widest = max((b - a for a, b in pairwise(tried)), default=1)
-    steps = max(1, math.ceil(math.log2(max(widest, 2))))
-    works.append(Work(Piece("narrow", "Narrowing down the fewest heads", needs, ask * steps), "narrow"))
-    inner = range(1, len(tried) - 1)
+def cuts(spec: Spec[SufficiencyParams]) -> Cuts:
+    """The run's pieces."""
+    params, tried = spec.params, grid(spec)
+    chosen = _scoring(spec, tried, "chosen", "Heads opened by facilitation")
+    needs = tuple(piece.key for piece in chosen)
+    steps = math.ceil(math.log2(max(2, *(b - a for a, b in pairwise(tried)))))
+    label, weight = "Narrowing down the fewest heads", ask_flop(spec) * steps
+    at_random = []
     for order in range(params.orders):
-        for points in blocks(inner, at_once):
-            words = f"Heads opened at random, order {order + 1} of {params.orders}"
-            piece = Piece(f"random/{order}/{_span(points)}", words, weight=ask * len(points))
-            works.append(Work(piece, "random", points, order))
-    return works
+        words = f"Heads opened at random, order {order + 1} of {params.orders}"
+        at_random.append(_scoring(spec, tried, f"random/{order}", words, params.first_seed + order))
+    return Cuts(chosen, Piece("narrow", label, partial(narrowed, spec, needs), needs, weight), at_random)
 
 
-def _span(block: range) -> str:
-    return f"{block.start}-{block.stop - 1}"
+def grid(spec: Spec[SufficiencyParams]) -> list[int]:
+    """Numbers of open heads that every order is scored at."""
+    return counts(spec.params.points, spec.model.n_layers * spec.model.n_heads)
+
+
+def ask_flop(spec: Spec[SufficiencyParams]) -> float:
+    """Of one point: all held-out examples once."""
+    return forward_flop(spec.model, NOMINAL_TOKENS, 1) * spec.params.n_test
+
+
+def _scoring(
+    spec: Spec[SufficiencyParams], tried: Sequence[int], key: str, label: str, seed: int | None = None
+) -> list[Piece]:
+    """A curve's pieces: by facilitation, or without the ends in the random order of a ``seed``."""
+    ask, points = ask_flop(spec), range(len(tried)) if seed is None else range(1, len(tried) - 1)
+    return [
+        Piece(
+            f"{key}/{block.start}-{block.stop - 1}",
+            label,
+            partial(scored, spec, tried[block.start : block.stop], seed),
+            weight=ask * len(block),
+        )
+        for block in blocks(points, fitting(len(tried), ask, len(tried)))
+    ]

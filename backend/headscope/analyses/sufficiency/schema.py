@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
 from headscope.analyses.parameters import HeldOutRows, Precision
+from headscope.analyses.references import RunRef
 
 
 class SufficiencyParams(Params):
     """Which gating run gives the order, how finely the curve is drawn, how much must be kept."""
 
-    run: str | None = Field(
+    run: Annotated[str | None, RunRef("chg", same_task=True, needed=True)] = Field(
         default=None,
         max_length=64,
         title="Causal head gating run",
         description="The id of a finished run of the same model and task; its facilitation orders the heads.",
-        json_schema_extra={"needed": True},
     )
     keep: float = Field(
         default=0.95,
