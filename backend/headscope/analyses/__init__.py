@@ -23,8 +23,7 @@ from headscope.analyses.paths import PATHS
 from headscope.analyses.probe import PROBE
 from headscope.analyses.relatives import RELATIVES
 from headscope.analyses.residual import RESIDUAL
-from headscope.analyses.sequential_ablation import figures as sequential_ablation
-from headscope.analyses.sequential_ablation.compute import SequentialAblation
+from headscope.analyses.sequential_ablation import SEQUENTIAL_ABLATION
 from headscope.analyses.skip_trigrams import SKIP_TRIGRAMS
 from headscope.analyses.sufficiency import SUFFICIENCY
 
@@ -35,7 +34,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "induction": INDUCTION,
     "battery": BATTERY,
     "sufficiency": SUFFICIENCY,
-    "sequential-ablation": adapted(SequentialAblation(), sequential_ablation),
+    "sequential-ablation": SEQUENTIAL_ABLATION,
     "relatives": RELATIVES,
     "probe": PROBE,
     "agreement": adapted(Agreement(), agreement, whole="facilitation"),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.base import Figure
 from headscope.analyses.columns import over_seeds
 from headscope.analyses.sequential_ablation import tables
-from headscope.analyses.sequential_ablation.summary import THRESHOLD, ranked, with_role
+from headscope.analyses.sequential_ablation.result import SequentialAblationResult
+from headscope.analyses.sequential_ablation.summary import THRESHOLD, with_role
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures import curves as parts
 from headscope.figures.theme import Drawing, Palette, titled
@@ -24,12 +24,12 @@ WORDS = {
 _MARGIN = {"l": 56, "r": 16, "t": 34, "b": 44}
 
 
-def curves(result: Result, view: View) -> Drawing:
+def curves(result: SequentialAblationResult, view: View) -> Drawing:
     """Delta over the heads taken, for each order by score, beside random orders."""
-    k, colours = result.arrays["k"], view.colours
+    k, colours = result.k, view.colours
     traces = _random(result, colours)
     for index, (name, colour) in enumerate(_colours(colours).items()):
-        of_seeds = result.arrays["delta"][index]
+        of_seeds = result.delta[index]
         mean = over_seeds(of_seeds, "every")
         if len(of_seeds) > 1:
             low, high = (over_seeds(of_seeds, mode) for mode in ("always", "any"))
@@ -58,17 +58,20 @@ def curves(result: Result, view: View) -> Drawing:
     )
 
 
-def forms(result: Result, view: View) -> Drawing:
+def forms(result: SequentialAblationResult, view: View) -> Drawing:
     """The two log-probabilities whose difference delta is."""
-    k, colours = result.arrays["k"], view.colours
+    k, colours = result.k, view.colours
     traces = []
     for index, (name, colour) in enumerate(_colours(colours).items()):
-        for form, dash in (("closed", "solid"), ("opened", "dash")):
+        for form, values, dash in (
+            ("closed", result.closed, "solid"),
+            ("opened", result.opened, "dash"),
+        ):
             hover = f"{WORDS[name]}, %{{x}} heads {form}: %{{y:.3f}} nats<extra></extra>"
             traces.append(
                 parts.line(
                     k,
-                    over_seeds(result.arrays[form][index], "every"),
+                    over_seeds(values[index], "every"),
                     colour,
                     WORDS[name],
                     line={"dash": dash},
@@ -93,15 +96,15 @@ def forms(result: Result, view: View) -> Drawing:
     )
 
 
-def seeds(result: Result, view: View) -> Drawing:
+def seeds(result: SequentialAblationResult, view: View) -> Drawing:
     """One panel an order: thin lines are seeds, grey ones random orders."""
-    k, colours, by_chance = result.arrays["k"], view.colours, result.arrays["random_delta"]
+    k, colours, by_chance = result.k, view.colours, result.random_delta
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"height": 560, "margin": _MARGIN, "showlegend": False, "annotations": []}
     for index, (name, colour) in enumerate(_colours(colours).items()):
         axes = {"xaxis": f"x{index + 1}", "yaxis": f"y{index + 1}"}
         top = 1 - index * 0.35
-        of_seeds = result.arrays["delta"][index]
+        of_seeds = result.delta[index]
         traces += [
             parts.threads(k, by_chance, colours.muted, "random") | axes,
             parts.threads(k, of_seeds, colour, name) | {"opacity": 0.8} | axes,
@@ -124,17 +127,12 @@ def seeds(result: Result, view: View) -> Drawing:
     return titled({"data": traces, "layout": layout}, "Every seed on its own", reading)
 
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {"curves": curves, "forms": forms, "seeds": seeds}
-
-TABLES = tables.TABLES
-
-
 def _colours(colours: Palette) -> dict[str, str]:
     return dict(zip(SCORE_NAMES, (colours.needed, colours.harmful, colours.ink), strict=True))
 
 
-def _random(result: Result, colours: Palette) -> list[dict[str, Any]]:
-    k, by_chance = result.arrays["k"], result.arrays["random_delta"]
+def _random(result: SequentialAblationResult, colours: Palette) -> list[dict[str, Any]]:
+    k, by_chance = result.k, result.random_delta
     low, mean, high = (over_seeds(by_chance, mode) for mode in ("always", "every", "any"))
     name = "random order" if len(by_chance) == 1 else f"{len(by_chance)} random orders"
     return [
@@ -151,11 +149,11 @@ def _random(result: Result, colours: Palette) -> list[dict[str, Any]]:
     ]
 
 
-def _run_out(result: Result, view: View, index: int, colour: str) -> dict[str, Any]:
+def _run_out(result: SequentialAblationResult, view: View, index: int, colour: str) -> dict[str, Any]:
     """A mark on a curve where the heads with that role are used up, the mean over seeds."""
-    k, name = result.arrays["k"].astype(float), SCORE_NAMES[index]
-    have = with_role(result.arrays["score"][index], view.threshold)
-    height = np.interp(have, k, over_seeds(result.arrays["delta"][index], "every").astype(float))
+    k, name = result.k.astype(float), SCORE_NAMES[index]
+    have = with_role(result.score[index], view.threshold)
+    height = np.interp(have, k, over_seeds(result.delta[index], "every").astype(float))
     shown = 0 < have < k[-1]
     return parts.dots(
         np.array([have if shown else np.nan]),
@@ -185,9 +183,9 @@ def _zero(colours: Palette) -> dict[str, Any]:
     }
 
 
-def _reading(result: Result, view: View) -> str:
+def _reading(result: SequentialAblationResult, view: View) -> str:
     seeds = len(result.seeds)
-    needed, harmful, irrelevant = (ranked(result.values, name) for name in SCORE_NAMES)
+    needed, harmful, irrelevant = (result.ranked(name) for name in SCORE_NAMES)
     reading = (
         "How much lower (or higher) the held-out log-probability is with the first heads of an order closed "
         f"than with them open, all others at G+. Diamonds: no head with a score of {view.threshold:g} or "
@@ -199,3 +197,10 @@ def _reading(result: Result, view: View) -> str:
         if seeds == 1
         else f" Bands run from the lowest to the highest of {seeds} seeds."
     )
+
+
+FIGURES = (
+    Figure("curves", curves, tables.curves),
+    Figure("forms", forms, tables.forms),
+    Figure("seeds", seeds, tables.seeds),
+)

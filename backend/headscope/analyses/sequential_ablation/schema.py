@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
 from headscope.analyses.parameters import HeldOutRows, Precision
+from headscope.analyses.references import RunRef
 from headscope.core.gating.removal import counts
 from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
@@ -17,12 +18,11 @@ from headscope.errors import Invalid
 class SequentialAblationParams(Params):
     """Which gating run gives the orders and base masks, how many heads are tried, what to compare with."""
 
-    gating: str | None = Field(
+    gating: Annotated[str | None, RunRef("chg", same_task=True, needed=True)] = Field(
         default=None,
         max_length=64,
         title="Causal head gating run",
         description="The id of a finished run of the same model and task; its scores order the heads.",
-        json_schema_extra={"needed": True},
     )
     seeds: int | None = Field(
         default=None,

@@ -1,13 +1,14 @@
-"""What the curves of sequential ablation come to: mean changes, ranks among random orders, what to mind."""
+"""What the curves of sequential ablation come to: mean changes, ranks among random orders, caveats."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from headscope.analyses.base import Arrays
 from headscope.core.gating.roles import SCORE_NAMES
 
 THRESHOLD = 0.5
@@ -33,7 +34,7 @@ def with_role(score: Float[np.ndarray, "seed rank"], threshold: float) -> float:
     return float((score >= threshold).sum(axis=1).mean())
 
 
-def values(arrays: Mapping[str, Any], n_test: int, failed: Sequence[int]) -> dict[str, Any]:
+def values(arrays: Arrays, n_test: int, failed: Sequence[int]) -> dict[str, Any]:
     """In nats, means over seeds: ``area`` and ``end`` (delta at K) by order.
 
     ``while_role`` says of each score how many heads reach 0.5, the area up to there of its own order and of
@@ -55,23 +56,6 @@ def values(arrays: Mapping[str, Any], n_test: int, failed: Sequence[int]) -> dic
         "failed_seeds": list(failed),
         "notes": _notes(arrays["delta"].shape[1], n_test, failed),
     }
-
-
-_RANKS = {
-    "facilitation": ("below", "no head is needed"),
-    "interference": ("above", "no head is harmful"),
-    "irrelevance": ("nearer", "every head matters"),
-}
-
-
-def ranked(values: Mapping[str, Any], score: str) -> str:
-    """How a score's own order lies among the random ones while its heads last, in words."""
-    rank, nothing = _RANKS[score]
-    mine = values["while_role"][score]
-    if not mine["heads"]:
-        return nothing
-    words = "nearer 0 than" if rank == "nearer" else rank
-    return f"{words} {mine[rank]} of {values['orders']} random orders"
 
 
 def _while_role(k: np.ndarray, curve: np.ndarray, by_chance: np.ndarray, heads: float) -> dict[str, Any]:

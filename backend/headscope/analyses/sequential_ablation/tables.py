@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, over_seeds, table
+from headscope.analyses.sequential_ablation.result import SequentialAblationResult
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures.view import Mode, View
 
@@ -18,29 +18,29 @@ _MODES: tuple[tuple[str, Mode], ...] = (("mean", "every"), ("lowest", "always"),
 _NAMED = 4
 
 
-def curves(result: Result, view: View) -> Table:
+def curves(result: SequentialAblationResult, view: View) -> Table:
     """A row for each number of heads: delta by order, and which heads joined since the row above."""
-    columns: list[Column] = [("k", "heads taken", "", result.arrays["k"].astype(int))]
+    columns: list[Column] = [("k", "heads taken", "", result.k.astype(int))]
     for index, name in enumerate(SCORE_NAMES):
-        columns += _three(result.arrays["delta"][index], f"delta_{name}", f"delta by {name}")
-    columns += _three(result.arrays["random_delta"], "delta_random", "delta by random orders")
+        columns += _three(result.delta[index], f"delta_{name}", f"delta by {name}")
+    columns += _three(result.random_delta, "delta_random", "delta by random orders")
     for index, name in enumerate(SCORE_NAMES):
         words = f"heads that joined by {name} (of {len(result.seeds)} seeds)"
         columns.append((f"joined_{name}", words, "", np.array(joining(result, index), object)))
     return table(columns)
 
 
-def forms(result: Result, view: View) -> Table:
+def forms(result: SequentialAblationResult, view: View) -> Table:
     """A row for each number of heads: the log-probability with them closed and open, the mean over seeds."""
-    columns: list[Column] = [("k", "heads taken", "", result.arrays["k"].astype(int))]
+    columns: list[Column] = [("k", "heads taken", "", result.k.astype(int))]
     for index, name in enumerate(SCORE_NAMES):
-        for form in ("closed", "opened"):
-            values = over_seeds(result.arrays[form][index], "every")
+        for form, of_score in (("closed", result.closed), ("opened", result.opened)):
+            values = over_seeds(of_score[index], "every")
             columns.append((f"{form}_{name}", f"log-probability, {form}, by {name}", "nats", values))
     return table(columns)
 
 
-def seeds(result: Result, view: View) -> Table:
+def seeds(result: SequentialAblationResult, view: View) -> Table:
     """A row for each order and number of heads, with the heads that joined since the row above, in order."""
     rows = list(_orders(result))
     names = ("seed", "order", "k", "delta", "closed", "opened", "joined")
@@ -61,12 +61,9 @@ def seeds(result: Result, view: View) -> Table:
     return table(columns)
 
 
-TABLES: dict[str, Callable[[Result, View], Table]] = {"curves": curves, "forms": forms, "seeds": seeds}
-
-
-def joining(result: Result, index: int) -> list[str]:
+def joining(result: SequentialAblationResult, index: int) -> list[str]:
     """For each number of heads those that most seeds have taken since the number before, and how many do."""
-    order, k = result.arrays["order"][index], result.arrays["k"].astype(int)
+    order, k = result.order[index], result.k.astype(int)
     texts = [""]
     for before, after in pairwise(k.tolist()):
         found = Counter(order[:, before:after].reshape(-1).tolist())
@@ -76,7 +73,7 @@ def joining(result: Result, index: int) -> list[str]:
     return texts
 
 
-def _counted(result: Result, flat: int, times: int) -> str:
+def _counted(result: SequentialAblationResult, flat: int, times: int) -> str:
     name = _name(result, flat)
     return name if len(result.seeds) == 1 else f"{name} ({times}/{len(result.seeds)})"
 
@@ -87,27 +84,28 @@ def _three(values: np.ndarray, name: str, words: str) -> list[Column]:
     ]
 
 
-def _orders(result: Result) -> Iterator[tuple[Any, ...]]:
-    arrays, of_seed = result.arrays, result.seeds
+def _orders(result: SequentialAblationResult) -> Iterator[tuple[Any, ...]]:
+    by_score = result.delta, result.closed, result.opened
+    at_random = result.random_delta, result.random_closed, result.random_opened
     for index, name in enumerate(SCORE_NAMES):
-        for place, seed in enumerate(of_seed):
-            numbers = (arrays[part][index, place] for part in ("delta", "closed", "opened"))
-            yield from _rows(result, seed, name, arrays["order"][index, place], *numbers)
-    for number, place in enumerate(arrays["random_seed"].tolist()):
-        numbers = (arrays[f"random_{part}"][number] for part in ("delta", "closed", "opened"))
+        for place, seed in enumerate(result.seeds):
+            numbers = (part[index, place] for part in by_score)
+            yield from _rows(result, seed, name, result.order[index, place], *numbers)
+    for number, place in enumerate(result.random_seed.tolist()):
+        numbers = (part[number] for part in at_random)
         words = f"random {number + 1}"
-        yield from _rows(result, of_seed[place], words, arrays["random_order"][number], *numbers)
+        yield from _rows(result, result.seeds[place], words, result.random_order[number], *numbers)
 
 
 def _rows(
-    result: Result, seed: int, words: str, order: np.ndarray, *numbers: np.ndarray
+    result: SequentialAblationResult, seed: int, words: str, order: np.ndarray, *numbers: np.ndarray
 ) -> Iterator[tuple[Any, ...]]:
-    k = result.arrays["k"].astype(int).tolist()
+    k = result.k.astype(int).tolist()
     for row, (before, after) in enumerate(pairwise([0, *k])):
         heads = " ".join(_name(result, flat) for flat in order[before:after].tolist())
         yield (seed, words, k[row], *(values[row] for values in numbers), heads)
 
 
-def _name(result: Result, flat: int) -> str:
+def _name(result: SequentialAblationResult, flat: int) -> str:
     layer, head = divmod(int(flat), result.model.n_heads)
     return f"{layer}.{head}"
