@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from figures.meaning_samples import INFO, at, eigen, functions, gating, induction, of, result, rules
-from headscope.analyses import ANALYSES, figures
-from headscope.analyses.base import Context, Input, Result
-from headscope.analyses.meaning.evidence import unpack
+from headscope.analyses import figures, stored
+from headscope.analyses.base import Input, Result, Spec
+from headscope.analyses.in_place import compute
+from headscope.analyses.meaning import MEANING
 from headscope.analyses.meaning.names import FAMILIES, NONE, UNKNOWN
+from headscope.analyses.meaning.result import MeaningResult, headline
 from headscope.analyses.meaning.roles import ROLES
 from headscope.analyses.meaning.schema import MeaningParams
 from headscope.errors import Invalid
@@ -37,7 +40,7 @@ def test_planted_scores_get_their_names() -> None:
 
 
 def test_the_map_shows_the_most_specific_name() -> None:
-    first = result().arrays["first_name"]
+    first = result().first_name
     assert FAMILIES[first[1, 1]].key == "function_vector"
     assert FAMILIES[first[1, 0]].key == "induction"
 
@@ -56,8 +59,8 @@ def _entries(figure: dict[str, Any]) -> int:
 
 
 def test_a_head_without_a_name_is_unknown_until_every_kind_of_run_is_there() -> None:
-    assert result().arrays["first_name"][0, 0] == UNKNOWN
-    assert "No run of eigenvalues" in " ".join(of({"induction": induction()}).values["notes"])
+    assert result().first_name[0, 0] == UNKNOWN
+    assert "No run of eigenvalues" in " ".join(of({"induction": induction()}).notes)
     everything: dict[str, Input] = {
         "induction": induction(),
         "eigen": eigen(),
@@ -65,23 +68,23 @@ def test_a_head_without_a_name_is_unknown_until_every_kind_of_run_is_there() -> 
         "functions": functions(),
     }
     found = of(everything)
-    assert found.arrays["first_name"][0, 0] == NONE
+    assert found.first_name[0, 0] == NONE
     assert _names(found)["0.2"] == "symbol abstraction"
-    assert found.values["complete"]
-    assert not any("unknown" in note for note in found.values["notes"])
+    assert found.complete
+    assert not any("unknown" in note for note in found.notes)
 
 
 def test_a_head_that_no_run_has_a_number_for_is_unknown() -> None:
     positivity = at(0.9, (1, 0), otherwise=0.0)
     positivity[0, 1] = np.nan
-    assert of({"eigen": eigen(positivity)}).arrays["first_name"][0, 1] == UNKNOWN
+    assert of({"eigen": eigen(positivity)}).first_name[0, 1] == UNKNOWN
 
 
 @pytest.mark.parametrize(("score", "named"), [(0.41, True), (0.39, False)])
 def test_the_threshold_decides(score: float, named: bool) -> None:
     found = of({"induction": induction(duplicate=at(score, (0, 1)))})
     assert ("0.1" in _names(found)) == named
-    assert any("within two standard errors" in note for note in found.values["notes"])
+    assert any("within two standard errors" in note for note in found.notes)
 
 
 def test_evidence_says_score_error_and_what_was_asked() -> None:
@@ -93,27 +96,28 @@ def test_evidence_says_score_error_and_what_was_asked() -> None:
 
 def test_chance_is_that_of_a_head_that_looks_everywhere_alike() -> None:
     """Queries 6..11 of 12 tokens without BOS."""
-    test = result().values["tests"][0]
+    test = result().tests[0]
     assert test["chance"] == pytest.approx(np.mean([1 / (i + 1) for i in range(6, 12)]))
 
 
 def test_conflicts_are_shown() -> None:
-    told = result().values["conflicts"]
+    told = result().conflicts
     assert [(each["head"], each["kind"]) for each in told] == [
         ("1.1", "rests-and-mediates"),
         ("1.1", "not-needed"),
     ]
     against = of({"induction": induction(), "eigen": eigen(at(-0.3, (1, 0), otherwise=0.0))})
-    assert [each["kind"] for each in against.values["conflicts"]] == ["does-not-copy"]
+    assert [each["kind"] for each in against.conflicts] == ["does-not-copy"]
     twice = of({"induction": induction(previous=at(0.45, (1, 0)))})
-    assert "induction (0.80) and previous token (0.45)" in twice.values["conflicts"][0]["text"]
+    assert "induction (0.80) and previous token (0.45)" in twice.conflicts[0]["text"]
 
 
 def test_roles_and_names_are_counted_as_by_hand() -> None:
     found = result()
-    keys = [each["key"] for each in found.values["tests"]]
+    assert found.cross is not None
+    keys = [each["key"] for each in found.tests]
     count = {
-        (role, key): int(found.arrays["cross_count"][r, t])
+        (role, key): int(found.cross.count[r, t])
         for r, (role, *_) in enumerate(ROLES)
         for t, key in enumerate(keys)
     }
@@ -121,11 +125,11 @@ def test_roles_and_names_are_counted_as_by_hand() -> None:
     assert count["any_needed", "anti_copying"] == 1
     assert count["always_irrelevant", "function_vector:pairs"] == 1
     assert count["always_needed", "sink"] == count["always_harmful", "induction"] == 0
-    assert found.arrays["roles"].sum(axis=(1, 2)).tolist() == [2, 5, 1, 1, 2]
+    assert found.cross.sizes.tolist() == [2, 5, 1, 1, 2]
 
 
 def test_headline_counts_the_needed_heads_that_have_a_name() -> None:
-    numbers = ANALYSES["meaning"].headline(result())  # type: ignore[attr-defined]
+    numbers = headline(result())
     assert (numbers["heads_named"], numbers["of_heads"]) == (4, 8)
     assert (numbers["always_needed"], numbers["of_them_named"]) == (2, 2)
 
@@ -138,32 +142,44 @@ def test_without_a_gating_run_the_cross_table_is_empty_and_says_why() -> None:
 
 def test_evidence_travels_through_a_result() -> None:
     found = result()
-    again = Result.from_json(json.loads(json.dumps(found.to_json())))
-    for one, other in zip(
-        unpack(found.arrays, found.values).tested, unpack(again.arrays, again.values).tested, strict=True
-    ):
+    again = MeaningResult.from_json(json.loads(json.dumps(found.to_json())))
+    for one, other in zip(found.evidence.tested, again.evidence.tested, strict=True):
         assert one.test == other.test
         np.testing.assert_array_equal(one.passed, other.passed)
 
 
 def test_no_evidence_is_refused_with_the_quickest_remedy() -> None:
     with pytest.raises(Invalid, match="no evidence") as refused:
-        ANALYSES["meaning"].estimate(MeaningParams(), INFO, None, inputs={"gating": gating()})  # type: ignore[call-arg]
+        MEANING.estimate(Spec(MeaningParams(), INFO, None, {"gating": gating()}))
     assert "headscope run induction" in refused.value.remedy
 
 
 def test_a_run_of_another_analysis_is_refused() -> None:
-    with pytest.raises(Invalid, match="eigen: the run named is of 'induction'"):
+    with pytest.raises(Invalid, match="'induction', not of 'eigen'") as refused:
         of({"eigen": induction()})
+    assert refused.value.code == "other-analysis"
+
+
+def test_evidence_of_processed_weights_is_refused_but_for_eigenvalues() -> None:
+    folded: dict[str, Input] = {
+        name: replace(run, model=replace(INFO, weight_processing="folded"))
+        for name, run in (("eigen", eigen()), ("induction", induction()))
+    }
+    assert (
+        of({"eigen": folded["eigen"], "induction": induction()}).sources["eigen"] == "eigen, folded weights"
+    )
+    with pytest.raises(Invalid, match="induction: that run's weights are folded") as refused:
+        of(folded)
+    assert refused.value.code == "other-processing"
 
 
 def _shipped(name: str) -> Result:
     with gzip.open(FOLDER / f"{name}.json.gz") as file:
-        return Result.from_json(json.load(file)["result"])
+        return stored.read(json.load(file)["result"])
 
 
 @pytest.fixture(scope="module")
-def two_layers() -> Result:
+def two_layers() -> MeaningResult:
     given: dict[str, Input] = {
         "induction": _shipped("induction-headscope-2l"),
         "eigen": _shipped("eigen-headscope-2l"),
@@ -171,12 +187,10 @@ def two_layers() -> Result:
     }
     params = MeaningParams(**dict.fromkeys(given, "abc"))
     info = _shipped("induction-headscope-2l").model
-    (piece,) = ANALYSES["meaning"].plan(params, info, given)  # type: ignore[call-arg]
-    arrays = ANALYSES["meaning"].compute(piece, params, Context(random_model(), None, inputs=given))
-    return ANALYSES["meaning"].assemble(params, info, None, {piece.key: arrays})
+    return compute(MEANING, Spec(params, info, None, given), random_model())
 
 
-def test_the_shipped_model_has_its_induction_circuit_named(two_layers: Result) -> None:
+def test_the_shipped_model_has_its_induction_circuit_named(two_layers: MeaningResult) -> None:
     named = _names(two_layers)
     assert named["0.3"].startswith("previous token")
     assert named["1.5"] == named["1.2"] == "induction, copying"
@@ -184,7 +198,8 @@ def test_the_shipped_model_has_its_induction_circuit_named(two_layers: Result) -
     assert looks == {"0.3", "1.2", "1.5"}
 
 
-def test_the_needed_heads_of_the_shipped_run_are_its_induction_heads(two_layers: Result) -> None:
-    keys = [each["key"] for each in two_layers.values["tests"]]
+def test_the_needed_heads_of_the_shipped_run_are_its_induction_heads(two_layers: MeaningResult) -> None:
+    keys = [each["key"] for each in two_layers.tests]
     needed = [role for role, *_ in ROLES].index("any_needed")
-    assert two_layers.arrays["cross_count"][needed, keys.index("induction")] == 2
+    assert two_layers.cross is not None
+    assert two_layers.cross.count[needed, keys.index("induction")] == 2

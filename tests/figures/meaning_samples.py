@@ -12,9 +12,10 @@ import numpy as np
 
 from figures import circuit_samples, pattern_samples
 from figures.results import model
-from headscope.analyses import ANALYSES
 from headscope.analyses.base import Input, Result, Spec
 from headscope.analyses.in_place import compute
+from headscope.analyses.meaning import MEANING
+from headscope.analyses.meaning.result import MeaningResult
 from headscope.analyses.meaning.schema import MeaningParams
 from micro.model import random_model
 from services.results import changed, made
@@ -22,7 +23,7 @@ from services.results import changed, made
 INFO = model(2, 4, 2)
 
 
-def result(**params: Any) -> Result:
+def result(**params: Any) -> MeaningResult:
     """All kinds of evidence but abstract rules."""
     given: dict[str, Input] = {
         "induction": induction(),
@@ -33,11 +34,10 @@ def result(**params: Any) -> Result:
     return of(given, **{"draws": 500, **params})
 
 
-def of(given: dict[str, Input], **params: Any) -> Result:
+def of(given: dict[str, Input], **params: Any) -> MeaningResult:
     """Meaning of these runs."""
     asked = MeaningParams(**{**dict.fromkeys(given, "abc"), **params})
-    found: Result = compute(ANALYSES["meaning"], Spec(asked, INFO, None, given), random_model())
-    return found
+    return compute(MEANING, Spec(asked, INFO, None, given), random_model())
 
 
 def run(analysis: str, params: dict[str, Any], arrays: dict[str, Any], **values: Any) -> Result:

@@ -115,6 +115,7 @@ def test_words_that_a_piece_kept_as_bytes_are_read_as_what_they_said(store: Stor
         "about": np.frombuffer(b'{"name": "plural", "chance": 0.05}', np.uint8),
         "names": np.frombuffer(b'[[3, null, "ff"]]', np.uint8),
         "words": np.frombuffer(b'{"prompt": [[1, "a", "61"]]}', np.uint8),
+        "gated_task": np.frombuffer(b"induction", np.uint8),
         "source": np.array([0, 2], np.uint8),
     }
     words = {
@@ -122,6 +123,7 @@ def test_words_that_a_piece_kept_as_bytes_are_read_as_what_they_said(store: Stor
         "about": {"name": "plural", "chance": 0.05},
         "names": [[3, None, "ff"]],
         "words": {"prompt": [[1, "a", "61"]]},
+        "gated_task": "induction",
     }
     now = {**words, "source": before["source"]}
     with store.session() as session:

@@ -15,8 +15,7 @@ from headscope.analyses.eigen import EIGEN
 from headscope.analyses.evaluation import EVALUATION
 from headscope.analyses.induction import INDUCTION
 from headscope.analyses.legacy import adapted
-from headscope.analyses.meaning import figures as meaning
-from headscope.analyses.meaning.compute import Meaning
+from headscope.analyses.meaning import MEANING
 from headscope.analyses.mediation_abstract_rules import ABSTRACT_RULES
 from headscope.analyses.mediation_function_vectors import FUNCTION_VECTORS
 from headscope.analyses.paths import PATHS
@@ -45,5 +44,5 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "skip-trigrams": SKIP_TRIGRAMS,
     "paths": PATHS,
     "residual": RESIDUAL,
-    "meaning": adapted(Meaning(), meaning),
+    "meaning": MEANING,
 }

@@ -27,7 +27,8 @@ Kept = Mapping[str, Any]
 
 _WORDS = "values as JSON"
 _LINES: frozenset[str] = frozenset({"limits", "readers", "writers"})
-_JSON: frozenset[str] = frozenset({"about", "names", "words"})
+_JSON: frozenset[str] = frozenset({"about", "names", "told", "words"})
+_TEXT: frozenset[str] = frozenset({"gated_task"})
 
 
 def put(session: Session, kind: str, content: bytes) -> str:
@@ -101,8 +102,10 @@ def _of_bytes(name: str, array: np.ndarray[Any, Any]) -> Any:
 
     A stopped run then resumes with them.
     """
-    if array.dtype != np.uint8 or array.ndim != 1 or name not in _LINES | _JSON:
+    if array.dtype != np.uint8 or array.ndim != 1 or name not in _LINES | _JSON | _TEXT:
         return array
     text = array.tobytes().decode()
+    if name in _TEXT:
+        return text
     # A probe's ``names`` were lines, those of skip trigrams JSON.
     return json.loads(text) if name in _JSON and text.startswith(("[", "{")) else text.splitlines()

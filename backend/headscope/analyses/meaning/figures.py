@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from headscope.analyses.base import Result
+from headscope.analyses.base import Figure
 from headscope.analyses.meaning import tables
-from headscope.analyses.meaning.evidence import Tested, unpack
+from headscope.analyses.meaning.evidence import Tested
 from headscope.analyses.meaning.names import FAMILIES, NONE, UNKNOWN, family
+from headscope.analyses.meaning.result import Cross, MeaningResult
 from headscope.analyses.meaning.roles import ROLES, SIGNIFICANT
 from headscope.core.arrays import encode
 from headscope.figures import categories
@@ -24,25 +25,24 @@ SHOWN = 30
 _SMALL, _LARGE = 4.0, 16.0
 
 
-def names(result: Result, view: View) -> Drawing:
+def names(result: MeaningResult, view: View) -> Drawing:
     """The first name of every head, as colour and letter."""
-    info, arrays = result.model, result.arrays
     known = [
         *(Kind(each.title, each.letter, view.colours.functions[i]) for i, each in enumerate(FAMILIES)),
         Kind("unknown", ""),
         Kind("none of the names", "–"),
     ]
-    first = arrays["first_name"].astype(int)
+    first = result.first_name.astype(int)
     codes = np.select([first == UNKNOWN, first == NONE], [len(FAMILIES), len(FAMILIES) + 1], first)
     figure = categories.kinds(
         codes.astype(np.uint8),
-        arrays["n_names"].astype(np.uint8),
+        result.n_names.astype(np.uint8),
         known,
         view.colours,
         name="names",
-        group=info.n_heads // info.n_kv_heads,
+        group=result.model.n_heads // result.model.n_kv_heads,
     )
-    n_named = int((arrays["n_names"] > 0).sum())
+    n_named = int((result.n_names > 0).sum())
     reading = (
         f"{n_named} of {first.size} heads have a name; a plus marks those with more than one, of which the "
         "most specific is shown. An empty cell is unknown: no test that was made gives it a name."
@@ -50,9 +50,9 @@ def names(result: Result, view: View) -> Drawing:
     return titled(figure, "What each head does", reading)
 
 
-def evidence(result: Result, view: View) -> Drawing:
+def evidence(result: MeaningResult, view: View) -> Drawing:
     """A row a named head, a column a test; full dots passed."""
-    found = unpack(result.arrays, result.values)
+    found = result.evidence
     heads = ranked(result)[:SHOWN]
     labels = [f"{layer}.{head}" for layer, head in heads]
     tests = [each.test.name for each in found.tested]
@@ -84,25 +84,24 @@ def evidence(result: Result, view: View) -> Drawing:
     return titled({"data": traces, "layout": layout}, "What the names rest on", reading)
 
 
-def cross(result: Result, view: View) -> Drawing:
+def cross(result: MeaningResult, view: View) -> Drawing:
     """Names against roles of the gating run: heads in both, and how surely that isn't chance."""
-    tests = [each["name"] for each in result.values["tests"]]
+    tests = [each["name"] for each in result.tests]
     layout: dict[str, Any] = {
         "height": 150 + 36 * len(tests),
         "xaxis": {"type": "category", "tickangle": -35, "showgrid": False},
         "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False},
         "margin": {"l": 130, "r": 64, "t": 12, "b": 130},
     }
-    if "roles" not in result.arrays:
+    found = result.cross
+    if found is None:
         reading = "No causal head gating run was named, so there are no roles to set the names against."
         return titled({"data": [], "layout": layout}, "What the needed heads do", reading)
-    arrays = result.arrays
-    sizes = arrays["roles"].astype(int).sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = arrays["cross_count"] / sizes[:, None]
+        share = found.count / found.sizes[:, None]
     trace = {
         "type": "heatmap",
-        "x": [f"{words} ({size})" for (_, words, *_), size in zip(ROLES, sizes.tolist(), strict=True)],
+        "x": [f"{words} ({size})" for (_, words, *_), size in zip(ROLES, found.sizes.tolist(), strict=True)],
         "y": tests,
         "z": encode(np.nan_to_num(share).T.astype(np.float32)),
         "zmin": 0,
@@ -110,13 +109,13 @@ def cross(result: Result, view: View) -> Drawing:
         "colorscale": magnitude_scale(view.colours),
         "xgap": 2,
         "ygap": 2,
-        "text": _cells(arrays),
+        "text": _cells(found),
         "texttemplate": "%{text}",
         "textfont": {"size": 11},
         "hovertemplate": "%{y}, %{x}<br>%{z:.0%} of the role’s heads<br>%{text}<extra></extra>",
     }
     null = "of their own layer" if result.params["within_layers"] else "of the model"
-    task = result.values["gated_task"]
+    task = result.gated_task
     reading = (
         f"How many heads with a role on {task} have each name; colour is the share of the role's heads. "
         f"p: how often as many would fall together if the names were dealt to the heads {null} at random, "
@@ -125,14 +124,16 @@ def cross(result: Result, view: View) -> Drawing:
     return titled({"data": [trace], "layout": layout}, "What the needed heads do", reading)
 
 
-def ranked(result: Result) -> list[tuple[int, int]]:
+def ranked(result: MeaningResult) -> list[tuple[int, int]]:
     """The heads with a name: most names first, then in order of layer and head."""
-    count = result.arrays["n_names"].astype(int)
+    count = result.n_names.astype(int)
     heads = [(int(layer), int(head)) for layer, head in np.argwhere(count > 0)]
-    return sorted(heads, key=lambda head: (-count[head], int(result.arrays["first_name"][head]), head))
+    return sorted(heads, key=lambda head: (-count[head], int(result.first_name[head]), head))
 
 
-def _dots(tested: Any, heads: list[tuple[int, int]], passed: bool, colours: Palette) -> dict[str, Any] | None:
+def _dots(
+    tested: Sequence[Tested], heads: list[tuple[int, int]], passed: bool, colours: Palette
+) -> dict[str, Any] | None:
     points = [
         (each, head)
         for each in tested
@@ -164,11 +165,11 @@ def _size(each: Tested, head: tuple[int, int]) -> float:
     return float(_SMALL + (_LARGE - _SMALL) * share)
 
 
-def _cells(arrays: Any) -> list[list[str]]:
+def _cells(found: Cross) -> list[list[str]]:
     """By name and role: the count, and p where it can be tested."""
     return [
         [_cell(count, p) for count, p in zip(counts, ps, strict=True)]
-        for counts, ps in zip(arrays["cross_count"].T.tolist(), arrays["cross_holm"].T.tolist(), strict=True)
+        for counts, ps in zip(found.count.T.tolist(), found.holm.T.tolist(), strict=True)
     ]
 
 
@@ -178,6 +179,8 @@ def _cell(count: int, p: float) -> str:
     return f"{count}{' *' if p < SIGNIFICANT else ''}<br>p {p:.2g}"
 
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {"names": names, "evidence": evidence, "cross": cross}
-
-TABLES = tables.TABLES
+FIGURES = (
+    Figure("names", names, tables.names),
+    Figure("evidence", evidence, tables.evidence),
+    Figure("cross", cross, tables.cross),
+)

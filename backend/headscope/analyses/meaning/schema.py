@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
+from headscope.analyses.references import RunRef
 
 
-def _run(title: str, description: str, analysis: str) -> Any:
-    extra: dict[str, Any] = {"analysis": analysis}
-    return Field(default=None, max_length=64, title=title, description=description, json_schema_extra=extra)
+def _run(title: str, description: str) -> Any:
+    return Field(default=None, max_length=64, title=title, description=description)
 
 
 class MeaningParams(Params):
     """Which finished runs are read; nothing is measured anew."""
 
-    induction: str | None = _run(
-        "Induction run", "Where heads look on repeated tokens: previous token, duplicate, induction, sink.",
-        "induction",
-    )  # fmt: skip
-    eigen: str | None = _run("Eigenvalues run", "What heads copy, from the weights.", "eigen")
-    rules: str | None = _run(
-        "Abstract rules run", "Symbol abstraction, symbolic induction, retrieval.", "mediation-abstract-rules"
+    induction: Annotated[str | None, RunRef("induction")] = _run(
+        "Induction run", "Where heads look on repeated tokens: previous token, duplicate, induction, sink."
     )
-    functions: str | None = _run(
-        "Function vectors run", "Heads that carry what a task is.", "mediation-function-vectors"
+    eigen: Annotated[str | None, RunRef("eigen")] = _run(
+        "Eigenvalues run", "What heads copy, from the weights."
     )
-    gating: str | None = _run(
-        "Causal head gating run", "What the task needs, to set the names against.", "chg"
+    rules: Annotated[str | None, RunRef("mediation-abstract-rules")] = _run(
+        "Abstract rules run", "Symbol abstraction, symbolic induction, retrieval."
+    )
+    functions: Annotated[str | None, RunRef("mediation-function-vectors")] = _run(
+        "Function vectors run", "Heads that carry what a task is."
+    )
+    gating: Annotated[str | None, RunRef("chg")] = _run(
+        "Causal head gating run", "What the task needs, to set the names against."
     )
     pattern: float = Field(
         default=0.4,

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, flat, places, table
-from headscope.analyses.meaning.evidence import Evidence, Tested, unpack
+from headscope.analyses.meaning.evidence import Evidence, Tested
 from headscope.analyses.meaning.names import NONE, names_of
+from headscope.analyses.meaning.result import MeaningResult
 from headscope.analyses.meaning.roles import ROLES
 from headscope.figures.view import View
 
 
-def names(result: Result, view: View) -> Table:
+def names(result: MeaningResult, view: View) -> Table:
     """A row a head: its names, what each rests on, what contradicts them."""
-    found = unpack(result.arrays, result.values)
-    heads = list(np.ndindex(*result.arrays["first_name"].shape))
+    found = result.evidence
+    heads = list(np.ndindex(*result.first_name.shape))
     against: dict[str, list[str]] = {}
-    for each in result.values["conflicts"]:
+    for each in result.conflicts:
         against.setdefault(each["head"], []).append(each["text"])
     columns: list[Column] = [
         *places(result.model),
@@ -32,17 +30,18 @@ def names(result: Result, view: View) -> Table:
             np.array([" ".join(against.get(f"{layer}.{head}", [])) for layer, head in heads], object),
         ),
     ]
-    if "roles" in result.arrays:
+    if result.roles is not None:
         columns += [
-            (key, words, "", flat(result.arrays["roles"][i]) > 0) for i, (key, words, *_) in enumerate(ROLES)
+            (key, words, "", flat(having) > 0)
+            for (key, words, *_), having in zip(ROLES, result.roles, strict=True)
         ]
     return table(columns)
 
 
-def evidence(result: Result, view: View) -> Table:
+def evidence(result: MeaningResult, view: View) -> Table:
     """A row a head: every score, and whether its test was passed."""
     columns: list[Column] = [*places(result.model)]
-    for each in unpack(result.arrays, result.values).tested:
+    for each in result.evidence.tested:
         key, test = each.test.key, each.test
         columns.append((key, f"{test.name}: {test.measure}", "", flat(each.score).astype(np.float32)))
         columns.append(
@@ -52,24 +51,23 @@ def evidence(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def cross(result: Result, view: View) -> Table:
+def cross(result: MeaningResult, view: View) -> Table:
     """A row a role and name."""
-    arrays, tests = result.arrays, result.values["tests"]
-    if "roles" not in arrays:
+    found, tests = result.cross, result.tests
+    if found is None:
         empty = np.zeros(0)
         return table([("role", "role", "", empty), ("name", "name", "", empty)])
-    sizes = arrays["roles"].astype(int).sum(axis=(1, 2))
-    named = arrays["passed"].astype(int).sum(axis=(1, 2))
+    named = result.passed.astype(int).sum(axis=(1, 2))
     n_tests, n_roles = len(tests), len(ROLES)
     columns: list[Column] = [
         ("role", "role", "", np.repeat(np.array([words for _, words, *_ in ROLES], object), n_tests)),
         ("name", "name", "", np.tile(np.array([each["name"] for each in tests], object), n_roles)),
-        ("both", "heads with both", "", flat(arrays["cross_count"])),
-        ("role_heads", "heads with the role", "", np.repeat(sizes, n_tests)),
+        ("both", "heads with both", "", flat(found.count)),
+        ("role_heads", "heads with the role", "", np.repeat(found.sizes, n_tests)),
         ("name_heads", "heads with the name", "", np.tile(named, n_roles)),
-        ("expected", "expected by chance", "", flat(arrays["cross_expected"])),
-        ("p", "p, permutation", "", flat(arrays["cross_p"])),
-        ("p_holm", "p, corrected for all cells", "", flat(arrays["cross_holm"])),
+        ("expected", "expected by chance", "", flat(found.expected)),
+        ("p", "p, permutation", "", flat(found.p)),
+        ("p_holm", "p, corrected for all cells", "", flat(found.holm)),
     ]
     return table(columns)
 
@@ -90,13 +88,10 @@ def in_words(each: Tested, head: tuple[int, int]) -> str:
     return f"{each.test.name}: {each.test.measure} {each.score[head]:.3g}{spread} ({asked(each)}{close})"
 
 
-def _names(result: Result, found: Evidence, head: tuple[int, int]) -> str:
+def _names(result: MeaningResult, found: Evidence, head: tuple[int, int]) -> str:
     passed = [each.test.name for each in names_of(found, head)]
-    return ", ".join(passed) or ("none" if result.arrays["first_name"][head] == NONE else "unknown")
+    return ", ".join(passed) or ("none" if result.first_name[head] == NONE else "unknown")
 
 
 def _evidence(found: Evidence, head: tuple[int, int]) -> str:
     return "; ".join(in_words(each, head) for each in names_of(found, head))
-
-
-TABLES: dict[str, Callable[[Result, View], Table]] = {"names": names, "evidence": evidence, "cross": cross}
