@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headscope.analyses import figures
-from headscope.analyses.agreement.compute import Agreement
+from headscope.analyses import ANALYSES, figures
+from headscope.analyses.agreement import AGREEMENT
 from headscope.analyses.agreement.methods import compared
 from headscope.analyses.agreement.refit import needing, refit
+from headscope.analyses.agreement.result import AgreementResult, headline
 from headscope.analyses.agreement.schema import AgreementParams
-from headscope.analyses.base import Analysis, Arrays, Context, Input, Result
+from headscope.analyses.base import Context, Input, Result, Spec
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.export import export
 from headscope.analyses.held_out import held_out
-from headscope.analyses.relatives.compute import Relatives
+from headscope.analyses.in_place import compute
 from headscope.analyses.relatives.schema import RelativesParams
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.load import load_model
@@ -36,14 +38,13 @@ TASK = PlantedTask()
 PARAMS = AgreementParams(gating="g", relatives="r", refits=0, n_examples=6)
 
 
-def computed(
-    analysis: Analysis[Any], params: Any, model: HeadModel, task: Task, inputs: Mapping[str, Input]
-) -> Result:
-    more = {"inputs": inputs} if analysis.references else {}
-    done: dict[str, Arrays] = {}
-    for piece in analysis.plan(params, model.info, **more):
-        done[piece.key] = analysis.compute(piece, params, Context(model, task, done, inputs=inputs))
-    return analysis.assemble(params, model.info, task, done)
+def agreement(params: AgreementParams, model: HeadModel, task: Task, **inputs: Input) -> AgreementResult:
+    return compute(AGREEMENT, Spec(params, model.info, task, inputs), model)
+
+
+def relatives_of(model: HeadModel, task: Task, **params: int) -> Result:
+    found: Result = compute(ANALYSES["relatives"], Spec(RelativesParams(**params), model.info, task), model)
+    return found
 
 
 FIT = {"steps": 40, "batch_size": 8, "n_train": 16}
@@ -55,7 +56,7 @@ def gating(
     task: Task,
     needed: Sequence[Mapping[tuple[int, int], float]],
     fit: Mapping[str, Any] | None = None,
-) -> Result:
+) -> ChgResult:
     """A gating run with these facilitations, a mapping a seed; all else is shut when pushed."""
     g_minus = np.full((len(needed), model.info.n_layers, model.info.n_heads), 0.02, np.float32)
     for seed, scores in enumerate(needed):
@@ -67,31 +68,32 @@ def gating(
     identity = {"name": task.name, "content_hash": task.content_hash}
     arrays = {"g_minus": g_minus, "g_plus": g_plus, "g_zero": g_minus}
     params = {"split_seed": 0, "shots": None, **(fit or {})}
-    return made("chg", 2, params, model.info, identity, tuple(range(len(needed))), arrays)
+    run = made("chg", 2, params, model.info, identity, tuple(range(len(needed))), arrays)
+    assert isinstance(run, ChgResult)
+    return run
 
 
 @pytest.fixture(scope="module")
-def planted() -> Result:
+def planted() -> AgreementResult:
     """As the fits find it: the needed pair always, one of the redundant pair in each seed."""
     model = as_model(build(PLAN), PLAN, "planted")
     one, other = REDUNDANT
     sure = dict.fromkeys(NEEDED, 0.99)
     run = gating(model, TASK, [{**sure, one: 0.9}, {**sure, other: 0.9}], FIT)
-    relatives = computed(Relatives(), RelativesParams(n_examples=8, points=4), model, TASK, {})
+    relatives = relatives_of(model, TASK, n_examples=8, points=4)
     params = PARAMS.model_copy(update={"refits": 2})
-    return computed(Agreement(), params, model, TASK, {"gating": run, "relatives": relatives})
+    return agreement(params, model, TASK, gating=run, relatives=relatives)
 
 
-def told(result: Result, head: tuple[int, int]) -> dict[str, Any]:
-    found: list[dict[str, Any]] = result.values["disagreements"]
-    return next(each for each in found if each["head"] == f"{head[0]}.{head[1]}")
+def told(result: AgreementResult, head: tuple[int, int]) -> Mapping[str, Any]:
+    return next(each for each in result.disagreements if each["head"] == f"{head[0]}.{head[1]}")
 
 
 def kinds(each: Mapping[str, Any]) -> list[str]:
     return [why["kind"] for why in each["why"]]
 
 
-def test_each_of_a_redundant_pair_is_listed_with_the_other_as_its_stand_in(planted: Result) -> None:
+def test_each_of_a_redundant_pair_is_listed_with_the_other_as_its_backup(planted: AgreementResult) -> None:
     for head, other in (REDUNDANT, REDUNDANT[::-1]):
         each = told(planted, head)
         assert "gating" in each["found"]
@@ -99,12 +101,12 @@ def test_each_of_a_redundant_pair_is_listed_with_the_other_as_its_stand_in(plant
         assert each["seeds"] == 0.5
         assert "redundant" in kinds(each)
         text = next(why["text"] for why in each["why"] if why["kind"] == "redundant")
-        assert text.startswith(f"{other[0]}.{other[1]} can stand in for it")
+        assert text.startswith(f"{other[0]}.{other[1]} is a backup for it")
         assert each["measured"]["partner"] == list(other)
         assert "in-company" in kinds(each)  # the fit that needs it has shut the other
 
 
-def test_fitted_again_without_one_of_the_pair_the_other_opens(planted: Result) -> None:
+def test_fitted_again_without_one_of_the_pair_the_other_opens(planted: AgreementResult) -> None:
     for head, other in (REDUNDANT, REDUNDANT[::-1]):
         each = told(planted, head)
         assert "taken-over" in kinds(each)
@@ -124,43 +126,40 @@ def test_a_head_is_fitted_without_only_in_seeds_that_need_it() -> None:
     run = gating(model, TASK, [{one: 0.6}, {one: 0.9, other: 0.2}, {}], FIT)
     assert needing(run, one, 0.5) == [1, 0]
     assert needing(run, other, 0.5) == []
-    relatives = computed(Relatives(), RelativesParams(n_examples=2, points=1), model, TASK, {})
+    relatives = relatives_of(model, TASK, n_examples=2, points=1)
     params = PARAMS.model_copy(update={"refits": 1, "n_examples": 2, "most": 8})
-    result = computed(Agreement(), params, model, TASK, {"gating": run, "relatives": relatives})
+    result = agreement(params, model, TASK, gating=run, relatives=relatives)
     assert "refitted" in told(result, one)["measured"]
     assert all(
-        "refitted" not in each["measured"]
-        for each in result.values["disagreements"]
-        if "gating" not in each["found"]
+        "refitted" not in each["measured"] for each in result.disagreements if "gating" not in each["found"]
     )
 
 
-def test_the_closed_head_stays_closed_and_a_fit_without_it_repeats(planted: Result) -> None:
+def test_the_closed_head_stays_closed_and_a_fit_without_it_repeats(planted: AgreementResult) -> None:
     model = as_model(build(PLAN), PLAN, "planted")
     run = gating(model, TASK, [{REDUNDANT[0]: 0.9}], {**FIT, "steps": 6})
-    context = Context(model, TASK, {}, inputs={})
-    examples = held_out(context.task, run, 2, context.model)
-    first, second = (refit(REDUNDANT[0], 0, run, examples, context) for _ in range(2))
+    examples = held_out(TASK, run, 2, model)
+    first, second = (refit(REDUNDANT[0], 0, run, examples, TASK, Context(model)) for _ in range(2))
     assert first["after"][REDUNDANT[0]] == 0
     np.testing.assert_array_equal(first["after"], second["after"])
 
 
-def test_all_that_find_it_agree_on_the_planted_pair(planted: Result) -> None:
+def test_all_that_find_it_agree_on_the_planted_pair(planted: AgreementResult) -> None:
     for name in ("gating", "left_out"):
-        assert all(planted.arrays[f"{name}_found"][head] for head in NEEDED)
-    assert planted.values["methods"][:2] == ["gating", "left_out"]
-    assert "direct" not in planted.values["methods"]  # no norm to read: not measured, and said by relatives
+        assert all(planted.found[name][head] for head in NEEDED)
+    assert planted.methods[:2] == ["gating", "left_out"]
+    assert "direct" not in planted.methods  # no norm to read: not measured, and said by relatives
 
 
 def test_without_a_norm_direct_attribution_is_left_out_with_a_note() -> None:
     model = as_model(build(PLAN), PLAN, "planted")
-    result = computed(Relatives(), RelativesParams(n_examples=2, points=1), model, TASK, {})
+    result = relatives_of(model, TASK, n_examples=2, points=1)
     assert np.isnan(result.arrays["direct"]).all()
     assert any("No direct logit attribution" in note for note in result.values["notes"])
 
 
 @pytest.fixture(scope="module")
-def two_layer() -> Result:
+def two_layer() -> AgreementResult:
     """The shipped model and its shipped gating run on induction."""
     found = [shipped.read(path) for path in shipped.files(shipped.FOLDER)]
     run = next(
@@ -171,13 +170,13 @@ def two_layer() -> Result:
     )
     model = load_model(Catalogue(Settings()).folder("headscope-2l"), name="headscope-2l", device="cpu")
     task = TaskCatalogue([]).get("induction")
-    relatives = computed(Relatives(), RelativesParams(n_examples=4), model, task, {})
+    relatives = relatives_of(model, task, n_examples=4)
     params = AgreementParams(gating="g", relatives="r", n_examples=2, most=1, refits=0)
-    return computed(Agreement(), params, model, task, {"gating": run, "relatives": relatives})
+    return agreement(params, model, task, gating=run, relatives=relatives)
 
 
-def test_the_shipped_models_previous_token_head_is_explained(two_layer: Result) -> None:
-    each = two_layer.values["disagreements"][0]
+def test_the_shipped_models_previous_token_head_is_explained(two_layer: AgreementResult) -> None:
+    each = two_layer.disagreements[0]
     assert each["head"] == "0.3"
     assert {"left_out", "path"} <= set(each["found"])
     assert {"direct", "slope"} <= set(each["missed"])
@@ -190,12 +189,12 @@ def test_the_shipped_models_previous_token_head_is_explained(two_layer: Result) 
     assert each["measured"]["through"] == [1, 5]
     indirect = next(why["text"] for why in each["why"] if why["kind"] == "indirect")
     assert "1.5 alone held" in indirect
-    effects = two_layer.arrays["left_out"]
+    effects = two_layer.effects["left_out"]
     assert effects.max() == effects[0, 3]
-    assert two_layer.arrays["path"].max() == two_layer.arrays["path"][0, 3]
+    assert two_layer.effects["path"].max() == two_layer.effects["path"][0, 3]
 
 
-def test_its_figures_tables_and_exports(two_layer: Result) -> None:
+def test_its_figures_tables_and_exports(two_layer: AgreementResult) -> None:
     first = figures.build(two_layer, "disagreements")["layout"]["meta"]
     assert first["disagreements"][0]["head"] == "0.3"
     table = figures.table(two_layer, "disagreements")
@@ -203,17 +202,17 @@ def test_its_figures_tables_and_exports(two_layer: Result) -> None:
     assert "It acts at earlier tokens" in table["rows"][0][names.index("why")]
     assert len(export(two_layer, "csv").content.decode().splitlines()) == 1 + 16
     assert b"Where the methods disagree" in export(two_layer, "html").content
-    headline = Agreement().headline(two_layer)
-    assert headline["most_disputed_head"] == "0.3"
-    assert -1 <= headline["rank_correlation_left_out"] <= 1
+    numbers = headline(two_layer)
+    assert numbers["most_disputed_head"] == "0.3"
+    assert -1 <= numbers["rank_correlation_left_out"] <= 1
 
 
-def test_the_push_pays_a_head_for_being_shut(planted: Result) -> None:
+def test_the_push_pays_a_head_for_being_shut(planted: AgreementResult) -> None:
     each = told(planted, REDUNDANT[0])
     assert each["measured"]["kept_from"] == pytest.approx(0.1 * 8 / 8)
 
 
-def test_runs_that_dont_belong_together_are_refused(planted: Result) -> None:
+def test_runs_that_dont_belong_together_are_refused(planted: AgreementResult) -> None:
     model = as_model(build(PLAN), PLAN, "planted")
     run = gating(model, TASK, [dict.fromkeys(NEEDED, 0.99)])
     other = replace(run, analysis="relatives", task={"name": "else", "content_hash": "0"})
@@ -228,10 +227,10 @@ def test_runs_that_dont_belong_together_are_refused(planted: Result) -> None:
     }
     for words, (code, inputs) in wrong.items():
         with pytest.raises(Invalid) as refused:
-            compared(inputs, PARAMS, TASK)
+            compared(Spec(PARAMS, model.info, TASK, inputs))
         assert refused.value.code == code, words
     with pytest.raises(Invalid, match=r"'else'.*'planted'"):
-        compared({"gating": run, "relatives": other}, PARAMS, TASK)
+        compared(Spec(PARAMS, model.info, TASK, {"gating": run, "relatives": other}))
 
 
 def test_a_method_that_finds_no_head_is_said_so() -> None:
@@ -249,9 +248,9 @@ def test_a_method_that_finds_no_head_is_said_so() -> None:
         (0,),
         {**flat, **{f"{name}_se": flat[name] for name in flat}},
     )
-    result = computed(Agreement(), PARAMS, model, TASK, {"gating": run, "relatives": nothing})
-    assert result.values["disagreements"] == []
-    assert "Left out finds no head" in " ".join(result.values["notes"])
+    result = agreement(PARAMS, model, TASK, gating=run, relatives=nothing)
+    assert result.disagreements == []
+    assert "Leave-one-out finds no head" in " ".join(result.notes)
     for name in figures.names("agreement"):
         assert figures.build(result, name)["layout"]["meta"]["reading"]
         assert figures.table(result, name)["rows"]
@@ -261,7 +260,7 @@ def test_a_method_that_finds_no_head_is_said_so() -> None:
     )
 
 
-def test_the_estimate_grows_with_the_heads_to_explain(planted: Result) -> None:
+def test_the_estimate_grows_with_the_heads_to_explain(planted: AgreementResult) -> None:
     model = as_model(build(PLAN), PLAN, "planted")
     given = {
         "gating": gating(model, TASK, [dict.fromkeys(NEEDED, 0.99)]),
@@ -269,17 +268,15 @@ def test_the_estimate_grows_with_the_heads_to_explain(planted: Result) -> None:
     }
     info = replace(model.info, n_layers=30, n_heads=9, n_params_non_embedding=10**8)
     few, many = (
-        Agreement().estimate(PARAMS.model_copy(update={"most": most}), info, TASK, inputs=given)
+        AGREEMENT.estimate(Spec(PARAMS.model_copy(update={"most": most}), info, TASK, given))
         for most in (1, 8)
     )
     assert many.seconds > few.seconds
     assert "8 heads explained" in many.basis
 
 
-def _relatives_of(result: Result) -> Result:
+def _relatives_of(result: AgreementResult) -> Result:
     names = ("left_out", "path", "slope", "importance")
-    arrays = {name: result.arrays[name] for name in names} | {
-        f"{name}_se": result.arrays[name] * 0 for name in names
-    }
-    arrays |= {"direct": result.arrays["left_out"], "direct_se": result.arrays["left_out"] * 0}
-    return replace(result, analysis="relatives", arrays=arrays)
+    arrays = {**{name: result.effects[name] for name in names}, "direct": result.effects["left_out"]}
+    errors = {f"{name}_se": np.zeros_like(array) for name, array in arrays.items()}
+    return made("relatives", 1, {}, result.model, result.task, (0,), {**arrays, **errors})

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from headscope.analyses.agreement.backup_heads import summary
 from headscope.analyses.agreement.disagreement import disputed, sides, standing
+from headscope.analyses.agreement.evidence import Explanation, HeadEvidence
 from headscope.analyses.agreement.explain import explanations
-from headscope.analyses.agreement.facts import Explanation, Facts
 from headscope.analyses.agreement.methods import Seen, by_size, compared
 from headscope.analyses.agreement.schema import AgreementParams
-from headscope.analyses.agreement.stand_ins import summary
 from headscope.analyses.agreement.statistics import NUMBERS, correlations, statistics
-from headscope.analyses.base import Arrays, Result
+from headscope.analyses.base import Arrays, Result, Spec
 from headscope.gallery import shipped
 from services.results import made
 
@@ -82,7 +82,7 @@ def why(
         )
         for name in (*found, *missed)
     }
-    return explanations(Facts((0, 0), found, missed, seen, evidence, 0.1))
+    return explanations(HeadEvidence((0, 0), found, missed, seen, evidence, 0.1))
 
 
 def test_what_nothing_explains_is_said_to_be_unknown() -> None:
@@ -114,13 +114,13 @@ def test_where_closing_costs_something_those_that_miss_the_head_are_explained() 
     }
     (told,) = why(["left_out", "gating"], ["path"], evidence)
     assert told.kind == "unknown"
-    assert "why along the path misses it" in told.text
+    assert "why integrated gradients misses it" in told.text
     (told,) = why(["left_out"], ["path"], evidence, {"path": 0.3})
     assert told.kind == "too-few-examples"
-    assert "along the path 0.2 ± 0.3 nats" in told.text
+    assert "integrated gradients 0.2 ± 0.3 nats" in told.text
     (told,) = why(["left_out"], ["mediation"], evidence)
     assert told.kind == "not-what-differs"
-    assert "mediation 0.2" in told.text
+    assert "causal mediation 0.2" in told.text
 
 
 def test_what_gating_keeps_for_little_and_what_nearly_counts() -> None:
@@ -171,7 +171,7 @@ def test_shipped_runs_of_mediation_and_rules_are_read_as_they_are() -> None:
     def compare(task: Mapping[str, Any], name: str, run: Result) -> Mapping[str, Seen]:
         gates = {"g_minus": even, "g_plus": even, "g_zero": even}
         fit = made("chg", 2, {}, run.model, task, (0,), gates)
-        return compared({"gating": fit, name: run}, PARAMS, None)
+        return compared(Spec(PARAMS, run.model, None, {"gating": fit, name: run}))
 
     seen = compare(mediation.task or {}, "mediation", mediation)
     assert list(seen) == ["gating", "mediation"]

@@ -55,7 +55,7 @@ def agreement() -> Result:
         "mediation": Seen(draw.normal(0, 0.01, (2, 4)), np.zeros((2, 4), bool)),
     }
     found = disputed(seen)
-    arrays: dict[str, Any] = methods.arrays_of(seen)
+    arrays: dict[str, Any] = dict(methods.arrays_of(seen))
     for score, values in (("facilitation", facilitation), ("interference", interference)):
         for word, reduce in (("mean", np.mean), ("low", np.min), ("high", np.max)):
             arrays[f"{score}_{word}"] = reduce(values, axis=0).astype(np.float32)
@@ -77,7 +77,7 @@ def agreement() -> Result:
             "missed": ["left_out", "mediation"],
             "seeds": 0.5,
             "measured": {"closed": 0.01, "slope": None, "partner": [1, 1], "interaction": 2.0},
-            "why": [{"kind": "redundant", "text": "1.1 can stand in for it.", "accounts_for": ["left_out"]}],
+            "why": [{"kind": "redundant", "text": "1.1 is a backup for it.", "accounts_for": ["left_out"]}],
         }
         for (layer, head), strength in found[:2]
     ]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headscope.analyses.agreement import figures as agreement
-from headscope.analyses.agreement.compute import Agreement
+from headscope.analyses.agreement import AGREEMENT
 from headscope.analyses.base import Analysis
 from headscope.analyses.battery import BATTERY
 from headscope.analyses.cchg import CCHG
@@ -14,7 +13,6 @@ from headscope.analyses.composition import COMPOSITION
 from headscope.analyses.eigen import EIGEN
 from headscope.analyses.evaluation import EVALUATION
 from headscope.analyses.induction import INDUCTION
-from headscope.analyses.legacy import adapted
 from headscope.analyses.meaning import MEANING
 from headscope.analyses.mediation_abstract_rules import ABSTRACT_RULES
 from headscope.analyses.mediation_function_vectors import FUNCTION_VECTORS
@@ -36,7 +34,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "sequential-ablation": SEQUENTIAL_ABLATION,
     "relatives": RELATIVES,
     "probe": PROBE,
-    "agreement": adapted(Agreement(), agreement, whole="facilitation"),
+    "agreement": AGREEMENT,
     "mediation-function-vectors": FUNCTION_VECTORS,
     "mediation-abstract-rules": ABSTRACT_RULES,
     "eigen": EIGEN,

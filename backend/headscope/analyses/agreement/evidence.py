@@ -1,126 +1,97 @@
-"""What is measured of one head in dispute: arrays of one number or a few, by
-core/attribution/backup_heads.py.
-
-    closed       rise of the loss with the head closed, nats
-    at_answers   closed only where a target is predicted
-    later_held   closed, all later heads held as they were
-    through      the later head by way of which most goes, (layer, head); through_held: closed, that one held
-    settled      the head's gate under G-, mean over seeds; at_settled: rise with its gate there
-    curve        rise at the gates CURVE
-    partner      the head with the largest interaction; partner_closed, both_closed, interaction
-    in_minus     rise of closing it under G-, mean over some seeds that need it (any, where none does)
-    kept_from    what gating keeps a head for: all that the push pays to have its gate shut instead of open,
-                 2 lambda clamp / heads, nats
-    slope        what its slope at the model as it is promises, and slope_size: its size, mean over examples
-
-Partners are all other heads where there are few, else those that gating finds most needed, those with the
-largest slope once the head is closed, and those most needed in the seeds in which this one is shut.
-"""
+"""The evidence about a head in dispute, for the rules that explain it, and how it is put into words."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
-import torch
 
 from headscope.analyses.agreement.disagreement import Head
-from headscope.analyses.agreement.plan import ALL_PARTNERS, CURVE, MINUS_SEEDS
-from headscope.analyses.base import Result
-from headscope.analyses.chg.schema import ChgParams
-from headscope.analyses.legacy import Context
-from headscope.analyses.orders import fitted
-from headscope.core.attribution.backup_heads import Substitution
-from headscope.core.attribution.relatives import attribution_patching
+from headscope.analyses.agreement.methods import BY_NAME, Seen
+
+GONE: Final = 0.25
+"""The share of a cost below which it is gone."""
 
 
-def evidence(
-    head: Head, gating: Result, examples: Any, context: Context, partners: int, threshold: float
-) -> dict[str, np.ndarray]:
-    """All of the module's list."""
-    model = context.model
-    run = Substitution(model, examples, context.checkpoint)
-    minus = gating.arrays["g_minus"][fitted(gating)].astype(np.float64)
-    settled = float(minus[:, head[0], head[1]].mean())
-    curve = (run.curve(head, [*CURVE, settled]) - run.loss).numpy()
-    slope = attribution_patching(model, examples, 1.0, context.checkpoint)[1][:, head[0], head[1]]
-    return {
-        "closed": curve[:1],
-        "curve": curve[:-1],
-        "settled": np.array([settled]),
-        "at_settled": curve[-1:],
-        "at_answers": np.array([run.closed_at_answers(head) - float(run.loss)]),
-        "kept_from": np.array([_kept_from(gating, context)]),
-        "slope": slope.mean()[None].numpy(),
-        "slope_size": slope.abs().mean()[None].numpy(),
-        **_through(run, head),
-        **_partner(run, head, _candidates(head, minus, partners, examples, context)),
-        "in_minus": np.array([_in_minus(run, head, minus, threshold)]),
-    }
+@dataclass(frozen=True)
+class Explanation:
+    """A sentence with its numbers, its kind, and the methods whose verdict it accounts for."""
+
+    kind: str
+    text: str
+    accounts_for: Sequence[str]
 
 
-def _through(run: Substitution, head: Head) -> dict[str, np.ndarray]:
-    """By layers first, then by the heads of the layer that carries most."""
-    info = run.model.info
-    layers = range(head[0] + 1, info.n_layers)
-    whole = [[(layer, other) for other in range(info.n_heads)] for layer in layers]
-    later = [place for layer in whole for place in layer]
-    if not later:
-        closed = float(run.closed([(head,)])[0] - run.loss)
-        nothing = np.array([np.nan])
-        return {
-            "later_held": np.array([closed]),
-            "through": np.array([-1, -1], np.int64),
-            "through_held": nothing,
-        }
-    by_layer = run.closed_holding(head, [later, *whole]) - run.loss
-    best = layers[int(by_layer[1:].argmin())]
-    by_head = run.closed_holding(head, [[(best, other)] for other in range(info.n_heads)]) - run.loss
-    return {
-        "later_held": by_layer[:1].numpy(),
-        "through": np.array([best, int(by_head.argmin())], np.int64),
-        "through_held": by_head.min()[None].numpy(),
-    }
+@dataclass(frozen=True)
+class HeadEvidence:
+    """A head, the methods that find it and those that miss it, what they all say, and what was
+    measured of it (``interventions.measured``, ``backup_heads.summary``).
+
+    A cost *counts* from ``least`` nats on, and is *gone* where little of it is left.
+    """
+
+    place: Head
+    found: Sequence[str]
+    missed: Sequence[str]
+    seen: Mapping[str, Seen]
+    measured: Mapping[str, Any]
+    least: float
+
+    def number(self, name: str) -> float:
+        """A measurement by name; NaN where it wasn't measured."""
+        values = np.asarray(self.measured.get(name, ())).reshape(-1)
+        return float(values[0]) if len(values) else float("nan")
+
+    def heads(self, name: str) -> list[Head]:
+        """A measurement that is heads."""
+        pairs = np.asarray(self.measured.get(name, ())).reshape(-1, 2)
+        return [(int(layer), int(head)) for layer, head in pairs]
+
+    @property
+    def closed(self) -> float:
+        """What closing the head costs on the model as it is, nats."""
+        return self.number("closed")
+
+    @property
+    def counts(self) -> bool:
+        """Whether that counts."""
+        return self.closed >= self.least
+
+    def gone(self, name: str) -> bool:
+        """Whether little of the closed head's cost is left under another condition."""
+        return self.number(name) < GONE * self.closed
+
+    def left(self, name: str, of: float | None = None) -> str:
+        """What is left of a cost (the closed head's, unless given); below a hundredth it is noise."""
+        value, whole = self.number(name), self.closed if of is None else of
+        return "next to nothing" if abs(value) < 0.01 * whole else nats(value)
+
+    def missing(self, *names: str) -> list[str]:
+        """Of these methods, those that miss the head."""
+        return [name for name in names if name in self.missed]
+
+    def finding(self, *names: str) -> list[str]:
+        """Of these methods, those that find it."""
+        return [name for name in names if name in self.found]
 
 
-def _partner(run: Substitution, head: Head, others: list[Head]) -> dict[str, np.ndarray]:
-    alone = run.closed([(other,) for other in others]) - run.loss
-    both = run.closed([(head, other) for other in others]) - run.loss
-    own = run.closed([(head,)])[0] - run.loss
-    interaction = both - alone - own
-    best = int(interaction.argmax())
-    return {
-        "partner": np.array(others[best], np.int64),
-        "partner_closed": alone[best][None].numpy(),
-        "both_closed": both[best][None].numpy(),
-        "interaction": interaction[best][None].numpy(),
-    }
+def nats(value: float) -> str:
+    """Three significant figures; the sign that pages use."""
+    return f"{figure(value)} nats"
 
 
-def _candidates(head: Head, minus: np.ndarray, count: int, examples: Any, context: Context) -> list[Head]:
-    info = context.model.info
-    places = [(layer, other) for layer in range(info.n_layers) for other in range(info.n_heads)]
-    if len(places) <= ALL_PARTNERS:
-        return [place for place in places if place != head]
-    closed = torch.ones(1, info.n_layers, info.n_heads)
-    closed[0, head[0], head[1]] = 0
-    with context.model.gated(closed[0].to(context.model.device, context.model.dtype)):
-        slope = attribution_patching(context.model, examples, 1.0, context.checkpoint)[1].mean(0).numpy()
-    shut = minus[minus[:, head[0], head[1]] < minus[:, head[0], head[1]].mean() + 1e-9]
-    ranks = [np.argsort(np.argsort(-score, axis=None)) for score in (minus.max(0), slope, shut.mean(0))]
-    order = np.argsort(np.minimum.reduce(ranks), kind="stable")
-    return [places[index] for index in order if places[index] != head][:count]
+def figure(value: float) -> str:
+    """A number without its unit."""
+    return (f"{value:.3g}" if abs(value) >= 0.001 else "0").replace("-", "−")
 
 
-def _in_minus(run: Substitution, head: Head, minus: np.ndarray, threshold: float) -> float:
-    needing = minus[minus[:, head[0], head[1]] >= threshold]
-    chosen = torch.from_numpy((needing if len(needing) else minus)[:MINUS_SEEDS])
-    shut = chosen.clone()
-    shut[:, head[0], head[1]] = 0
-    found = run.under(torch.cat([chosen, shut]).float())
-    return float((found[len(chosen) :] - found[: len(chosen)]).mean())
+def titles(names: Sequence[str]) -> str:
+    """Methods in a sentence."""
+    return listed([BY_NAME[name].title.lower() for name in names])
 
 
-def _kept_from(gating: Result, context: Context) -> float:
-    fit, info = ChgParams.model_validate(gating.params), context.model.info
-    return 2 * fit.regularisation * fit.clamp / (info.n_layers * info.n_heads)
+def listed(words: Sequence[str]) -> str:
+    """One, two and three."""
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]

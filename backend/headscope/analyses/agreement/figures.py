@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from headscope.analyses.agreement import tables
 from headscope.analyses.agreement.disagreement import standing
-from headscope.analyses.agreement.methods import BY_NAME, of_arrays
+from headscope.analyses.agreement.methods import BY_NAME
+from headscope.analyses.agreement.result import OVER_SEEDS, AgreementResult, Score
 from headscope.analyses.agreement.statistics import NUMBERS
-from headscope.analyses.base import Result
+from headscope.analyses.base import Figure
 from headscope.core.arrays import encode
 from headscope.figures.theme import Drawing, Palette, magnitude_scale, signed_scale, titled
 from headscope.figures.view import View
@@ -23,10 +24,10 @@ _ACROSS = 3
 """Small pictures in a row."""
 
 
-def disagreements(result: Result, view: View) -> Drawing:
+def disagreements(result: AgreementResult, view: View) -> Drawing:
     """A row for each head in dispute that was explained, a column for each method."""
-    told, colours = result.values["disagreements"], view.colours
-    seen = of_arrays(result.arrays)
+    told, colours = result.disagreements, view.colours
+    seen = result.seen
     at = [tuple(int(part) for part in each["head"].split(".")) for each in told]
     standings = {name: standing(each) for name, each in seen.items()}
     z = np.array([[standings[name][head] for name in seen] for head in at], np.float32).reshape(
@@ -62,7 +63,7 @@ def disagreements(result: Result, view: View) -> Drawing:
     }
     if told:
         reading = (
-            f"{result.values['n_disputed']} heads are found by some methods and not by others; here are the "
+            f"{result.n_disputed} heads are found by some methods and not by others; here are the "
             f"{len(told)} on which they differ most. The deeper the colour, the larger the head stands in "
             "that method; a dot says that the method finds it. The table says why they differ."
         )
@@ -78,11 +79,11 @@ def disagreements(result: Result, view: View) -> Drawing:
     )
 
 
-def against(score: str) -> Callable[[Result, View], Drawing]:
+def against(score: Score) -> Callable[[AgreementResult, View], Drawing]:
     """Each method's effect against facilitation or interference: a small picture for each."""
 
-    def draw(result: Result, view: View) -> Drawing:
-        seen = {name: each for name, each in of_arrays(result.arrays).items() if name != "gating"}
+    def draw(result: AgreementResult, view: View) -> Drawing:
+        seen = {name: each for name, each in result.seen.items() if name != "gating"}
         rows = -(-len(seen) // _ACROSS)
         data, layout = [], _small_pictures(len(seen), rows, score)
         for number, (name, each) in enumerate(seen.items()):
@@ -95,11 +96,11 @@ def against(score: str) -> Callable[[Result, View], Drawing]:
         if data:
             data[0]["showlegend"] = data[1]["showlegend"] = True
         reading = (
-            f"A dot is a head: its {score}, mean over {result.values['n_seeds']} seeds with a line from the "
+            f"A dot is a head: its {score}, mean over {result.n_seeds} seeds with a line from the "
             "lowest to the highest, against its effect by each measure. Blue ones are those that the measure "
             "finds."
         )
-        highest = float(result.arrays[f"{score}_high"].max())
+        highest = float(result.score(score)["high"].max())
         limit = float(result.params["threshold"])
         if highest < limit:
             reading += f" No head has {score} of {limit:g} in any seed; the highest is {highest:.2g}."
@@ -116,10 +117,10 @@ def against(score: str) -> Callable[[Result, View], Drawing]:
     return draw
 
 
-def finds(result: Result, view: View) -> Drawing:
+def finds(result: AgreementResult, view: View) -> Drawing:
     """Precision and recall of gating for each method."""
-    names = result.values["methods"][1:]
-    numbers = result.arrays["statistics"]
+    names = result.others
+    numbers = result.statistics
     shown = [BY_NAME[name].title for name in names]
     bars = []
     for number, colour, words in (
@@ -155,10 +156,10 @@ def finds(result: Result, view: View) -> Drawing:
     return titled({"data": bars, "layout": layout}, "Does gating find the same heads?", reading)
 
 
-def correlations(result: Result, view: View) -> Drawing:
+def correlations(result: AgreementResult, view: View) -> Drawing:
     """Spearman's rho of every two measures."""
     shown = [title for _, title in tables.correlated(result)]
-    found = result.arrays["correlations"].astype(np.float32)
+    found = result.correlations.astype(np.float32)
     trace = {
         "type": "heatmap",
         "name": "rank correlation",
@@ -187,8 +188,8 @@ def correlations(result: Result, view: View) -> Drawing:
 
 
 def _dots(
-    result: Result,
-    score: str,
+    result: AgreementResult,
+    score: Score,
     name: str,
     effect: Array,
     which: Array,
@@ -197,7 +198,7 @@ def _dots(
     colours: Palette,
 ) -> dict[str, Any]:
     layer, head = np.nonzero(which & np.isfinite(effect))
-    mean, low, high = (result.arrays[f"{score}_{word}"][layer, head] for word in ("mean", "low", "high"))
+    mean, low, high = (result.score(score)[word][layer, head] for word in OVER_SEEDS)
     return {
         "type": "scatter",
         "mode": "markers",
@@ -257,12 +258,10 @@ def _axis_title(name: str) -> str:
     return f"{method.title}, {method.unit}" if method.unit else method.title
 
 
-FIGURES: dict[str, Callable[[Result, View], Drawing]] = {
-    "disagreements": disagreements,
-    "facilitation": against("facilitation"),
-    "interference": against("interference"),
-    "finds": finds,
-    "correlations": correlations,
-}
-
-TABLES = tables.TABLES
+FIGURES = (
+    Figure("disagreements", disagreements, tables.disagreements),
+    Figure("facilitation", against("facilitation"), tables.heads, of_whole_run=True),
+    Figure("interference", against("interference"), tables.heads),
+    Figure("finds", finds, tables.finds),
+    Figure("correlations", correlations, tables.correlations),
+)

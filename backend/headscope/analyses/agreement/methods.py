@@ -16,12 +16,13 @@ from typing import Any, Final
 
 import numpy as np
 from jaxtyping import Bool, Float
+from numpy.typing import NDArray
 
 from headscope.analyses.agreement.schema import AgreementParams
-from headscope.analyses.base import Input, Result
-from headscope.analyses.orders import fitted, gating_run
+from headscope.analyses.base import Arrays, Result, Spec
+from headscope.analyses.chg.result import ChgResult
+from headscope.analyses.gating_run import gating_run
 from headscope.errors import Invalid
-from headscope.tasks.task import Task
 
 ERRORS: Final = 3.0
 """Standard errors above nothing."""
@@ -40,12 +41,12 @@ class Method:
 
 METHODS: Final = (
     Method("gating", "Gating", "", "gating"),
-    Method("left_out", "Left out", "nats", "relatives"),
-    Method("path", "Along the path", "nats", "relatives"),
-    Method("slope", "Slope", "nats", "relatives"),
-    Method("importance", "Importance", "nats", "relatives"),
-    Method("direct", "Direct", "logits", "relatives"),
-    Method("mediation", "Mediation", "", "mediation"),
+    Method("left_out", "Leave-one-out", "nats", "relatives"),
+    Method("path", "Integrated gradients", "nats", "relatives"),
+    Method("slope", "Attribution patching", "nats", "relatives"),
+    Method("importance", "Head importance", "nats", "relatives"),
+    Method("direct", "Direct logit attribution", "logits", "relatives"),
+    Method("mediation", "Causal mediation", "", "mediation"),
     Method("abstraction", "Symbol abstraction", "logits", "rules"),
     Method("induction", "Symbolic induction", "logits", "rules"),
     Method("retrieval", "Retrieval", "logits", "rules"),
@@ -58,13 +59,7 @@ _RULE_HEADS: Final = ("abstraction", "induction", "retrieval")
 
 BY_NAME: Final = {method.name: method for method in METHODS}
 
-WANTED: Final[Mapping[str, str]] = {
-    "relatives": "relatives",
-    "mediation": "mediation-function-vectors",
-    "rules": "mediation-abstract-rules",
-    "probe": "probe",
-}
-"""Which analysis a parameter's run must be of."""
+NAMES: Final = tuple(BY_NAME)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,33 +73,28 @@ class Seen:
     error: Float[np.ndarray, "layer head"] | None = None
 
 
-def compared(
-    inputs: Mapping[str, Input] | None, params: AgreementParams, task: Task | None
-) -> dict[str, Seen]:
+def compared(spec: Spec[AgreementParams]) -> dict[str, Seen]:
     """Every method there is a run for, gating first.
 
-    Raises ``Invalid``: what ``gating_run`` does; nothing-to-compare without another run; other-analysis,
-    other-task where a run is of another one, with what differs.
+    Raises ``Invalid``: what ``gating_run`` and ``RunRef.check`` do; nothing-to-compare without another run;
+    other-task where abstract rules are compared with gating of another task than theirs.
     """
-    gating = gating_run(inputs, "gating", task, "Agreement")
-    others = {name: _run(inputs, name, gating) for name in WANTED if (inputs or {}).get(name) is not None}
-    if not others:
+    gating, params = gating_run(spec, "gating"), spec.params
+    given = [name for name in _READERS if name in spec.inputs]
+    if not given:
         raise Invalid(
             "There is nothing to compare the gating run with.",
             "Name a run of effects, function vectors, abstract rules or a probe too. Effects are quickest: "
             "`headscope run relatives`.",
             code="nothing-to-compare",
         )
-    seen = {"gating": of_gating(gating, params.threshold)}
-    for name, run in others.items():
-        seen |= _READERS[name](run, params)
-    return {method.name: seen[method.name] for method in METHODS if method.name in seen}
-
-
-def of_gating(run: Result, threshold: float) -> Seen:
-    """Facilitation: mean over seeds, found by the highest."""
-    score = run.arrays["g_minus"][fitted(run)].astype(np.float64)
-    return Seen(score.mean(axis=0), score.max(axis=0) >= threshold)
+    if "rules" in given:
+        _check_rules(gating)
+    score = gating.g_minus[gating.ran].astype(np.float64)
+    seen = {"gating": Seen(score.mean(axis=0), score.max(axis=0) >= params.threshold)}
+    for name in given:
+        seen |= _READERS[name](spec.needed(name, Result), params)
+    return {name: seen[name] for name in NAMES if name in seen}
 
 
 def by_size(
@@ -115,33 +105,12 @@ def by_size(
         return np.asarray((effect >= least) & (effect >= ERRORS * np.nan_to_num(error)))
 
 
-def _run(inputs: Mapping[str, Input] | None, name: str, gating: Result) -> Result:
-    run = (inputs or {})[name]
-    if not isinstance(run, Result) or run.analysis != WANTED[name]:
-        kind = run.analysis if isinstance(run, Result) else "no run"
-        raise Invalid(
-            f"{name}: the run named is of the analysis {kind!r}.",
-            f"Name a run of {WANTED[name]}.",
-            code="other-analysis",
-        )
-    mine, theirs = (dict(each.task or {}) for each in (gating, run))
-    if name == "rules":
-        _check_rules(mine)
-    elif mine.get("content_hash") != theirs.get("content_hash"):
-        raise Invalid(
-            f"{name}: that run is of the task {theirs.get('name')!r}, the gating run of {mine.get('name')!r}"
-            + (" with other content." if mine.get("name") == theirs.get("name") else "."),
-            "Compare runs of the same model and task.",
-            code="other-task",
-        )
-    return run
-
-
-def _check_rules(mine: Mapping[str, Any]) -> None:
+def _check_rules(gating: ChgResult) -> None:
     """Mediation of abstract rules draws contexts of its own: it speaks of the two tasks of these rules."""
-    if mine.get("name") not in RULE_TASKS:
+    mine = (gating.task or {}).get("name")
+    if mine not in RULE_TASKS:
         raise Invalid(
-            f"rules: that run is of abstract rules, the gating run of {mine.get('name')!r}.",
+            f"rules: that run is of abstract rules, the gating run of {mine!r}.",
             f"Compare it with gating of {' or '.join(RULE_TASKS)}.",
             code="other-task",
         )
@@ -174,7 +143,7 @@ def _probe(run: Result, params: AgreementParams) -> dict[str, Seen]:
     return {"probe": _significant(run, "selectivity", "significant")}
 
 
-_READERS: Final[Mapping[str, Callable[[Result, AgreementParams], dict[str, Seen]]]] = {
+_READERS: Final[Mapping[str, Callable[[Any, AgreementParams], dict[str, Seen]]]] = {
     "relatives": _relatives,
     "mediation": _mediation,
     "rules": _rules,
@@ -182,9 +151,9 @@ _READERS: Final[Mapping[str, Callable[[Result, AgreementParams], dict[str, Seen]
 }
 
 
-def arrays_of(seen: Mapping[str, Seen]) -> dict[str, Any]:
+def arrays_of(seen: Mapping[str, Seen]) -> Arrays:
     """As a result keeps them: ``{method}``, ``{method}_found``, ``{method}_error`` where there is one."""
-    kept: dict[str, Any] = {}
+    kept: dict[str, NDArray[Any]] = {}
     for name, each in seen.items():
         kept[name] = each.effect.astype(np.float32)
         kept[f"{name}_found"] = each.found.astype(np.uint8)
@@ -193,10 +162,10 @@ def arrays_of(seen: Mapping[str, Seen]) -> dict[str, Any]:
     return kept
 
 
-def of_arrays(arrays: Mapping[str, Any]) -> dict[str, Seen]:
+def of_arrays(arrays: Arrays) -> dict[str, Seen]:
     """The inverse of ``arrays_of``."""
     seen = {}
-    for name in (method.name for method in METHODS if method.name in arrays):
+    for name in (name for name in NAMES if name in arrays):
         error = arrays.get(f"{name}_error")
         seen[name] = Seen(
             arrays[name].astype(np.float64),

@@ -1,4 +1,4 @@
-"""Why methods disagree on a head: each rule looks at the facts and says a sentence, or nothing.
+"""Why methods disagree on a head: each rule looks at the evidence and says a sentence, or nothing.
 
 Every sentence has the numbers that it rests on, and names the methods whose verdict it accounts for.
 """
@@ -10,7 +10,15 @@ from typing import Final
 
 import numpy as np
 
-from headscope.analyses.agreement.facts import GONE, Explanation, Facts, figure, listed, nats, titles
+from headscope.analyses.agreement.evidence import (
+    GONE,
+    Explanation,
+    HeadEvidence,
+    figure,
+    listed,
+    nats,
+    titles,
+)
 from headscope.analyses.agreement.methods import BY_NAME
 
 _SATURATED = (0.2, 0.8)
@@ -18,79 +26,79 @@ _AT_LAST_TOKEN = ("direct", "mediation", "induction", "retrieval")
 _ONE_HEAD_AT_A_TIME = ("left_out", "path", "slope", "importance")
 
 
-def _elsewhere(facts: Facts) -> Explanation | None:
-    if not (facts.counts and facts.gone("at_answers")):
+def _elsewhere(head: HeadEvidence) -> Explanation | None:
+    if not (head.counts and head.gone("at_answers")):
         return None
     text = (
-        f"It acts at earlier tokens: closed everywhere it costs {nats(facts.closed)}, closed only where the "
-        f"answers are predicted {facts.left('at_answers')}. Direct attribution and mediation at the last "
-        "token look there alone."
+        f"It acts at earlier tokens: closed everywhere it costs {nats(head.closed)}, closed only where the "
+        f"answers are predicted {head.left('at_answers')}. Direct logit attribution and causal "
+        "mediation at the last token look there alone."
     )
-    return Explanation("other-positions", text, facts.missing(*_AT_LAST_TOKEN))
+    return Explanation("other-positions", text, head.missing(*_AT_LAST_TOKEN))
 
 
-def _indirect(facts: Facts) -> Explanation | None:
-    if not (facts.counts and facts.gone("later_held")):
+def _indirect(head: HeadEvidence) -> Explanation | None:
+    if not (head.counts and head.gone("later_held")):
         return None
-    ((layer, head),) = facts.heads("through")
+    ((layer, other),) = head.heads("through")
     text = (
         "It acts by way of later heads: with all of them held as they were, closing it costs "
-        f"{facts.left('later_held')} of {nats(facts.closed)}"
+        f"{head.left('later_held')} of {nats(head.closed)}"
     )
-    if facts.gone("through_held"):
-        text += f"; with {layer}.{head} alone held, {facts.left('through_held')}"
-    return Explanation("indirect", text + ".", facts.missing("direct"))
+    if head.gone("through_held"):
+        text += f"; with {layer}.{other} alone held, {head.left('through_held')}"
+    return Explanation("indirect", text + ".", head.missing("direct"))
 
 
-def _redundant(facts: Facts) -> Explanation | None:
-    interaction, both = facts.number("interaction"), facts.number("both_closed")
-    if not (both >= facts.least and interaction >= max(facts.least, 0.5 * both)):
+def _redundant(head: HeadEvidence) -> Explanation | None:
+    interaction, both = head.number("interaction"), head.number("both_closed")
+    if not (both >= head.least and interaction >= max(head.least, 0.5 * both)):
         return None
-    ((layer, head),) = facts.heads("partner")
+    ((layer, other),) = head.heads("partner")
     text = (
-        f"{layer}.{head} can stand in for it: closed alone they cost {nats(facts.closed)} and "
-        f"{nats(facts.number('partner_closed'))}, closed together {nats(both)}."
+        f"{layer}.{other} is a backup for it: closed alone they cost {nats(head.closed)} and "
+        f"{nats(head.number('partner_closed'))}, closed together {nats(both)}."
     )
     # Gating finds one of the two in some seeds and the other in the rest: both verdicts follow from it.
-    accounts = [*facts.missing(*_ONE_HEAD_AT_A_TIME, "gating"), *facts.finding("path", "gating")]
+    accounts = [*head.missing(*_ONE_HEAD_AT_A_TIME, "gating"), *head.finding("path", "gating")]
     return Explanation("redundant", text, accounts)
 
 
-def _taken_over(facts: Facts) -> Explanation | None:
+def _taken_over(head: HeadEvidence) -> Explanation | None:
     """What fitting the gates again with it closed shows: who opens instead, and that they do its work."""
-    closing, stand_ins = facts.number("closing"), facts.heads("stand_ins")
-    if not (stand_ins and closing >= facts.least and facts.number("refitted") < GONE * closing):
+    closing, backups = head.number("closing"), head.heads("stand_ins")
+    if not (backups and closing >= head.least and head.number("refitted") < GONE * closing):
         return None
     relief, shut, opened = (
-        np.asarray(facts.evidence[name]).reshape(-1) for name in ("relief", "shut", "opened")
+        np.asarray(head.measured[name]).reshape(-1) for name in ("relief", "shut", "opened")
     )
     who = [
-        f"{layer}.{head} (gate {shut[n]:.2f} to {opened[n]:.2f}, by itself {nats(float(relief[n]))} of it)"
-        for n, (layer, head) in enumerate(stand_ins)
+        f"{layer}.{other} (gate {shut[n]:.2f} to {opened[n]:.2f}, by itself {nats(float(relief[n]))} of it)"
+        for n, (layer, other) in enumerate(backups)
     ]
     text = (
         f"Closed under G− it costs {nats(closing)}. Fitted again with it closed, "
-        f"{facts.left('refitted', closing)} is left: {listed(who)} took over."
+        f"{head.left('refitted', closing)} is left: {listed(who)} took over."
     )
-    accounts = facts.finding("gating", "path")
-    return Explanation("taken-over", text, [*accounts, *facts.missing(*_ONE_HEAD_AT_A_TIME)])
+    accounts = head.finding("gating", "path")
+    return Explanation("taken-over", text, [*accounts, *head.missing(*_ONE_HEAD_AT_A_TIME)])
 
 
-def _in_company(facts: Facts) -> Explanation | None:
-    cost = facts.number("in_minus")
-    if "gating" not in facts.found or facts.counts or not cost >= facts.least:
+def _in_company(head: HeadEvidence) -> Explanation | None:
+    cost = head.number("in_minus")
+    if "gating" not in head.found or head.counts or not cost >= head.least:
         return None
     text = (
         f"It is needed once others are shut: under the gates that gating found, closing it costs "
-        f"{nats(cost)}; on the model as it is {nats(facts.closed)}."
+        f"{nats(cost)}; on the model as it is {nats(head.closed)}."
     )
-    accounts = ["gating", *facts.missing(*_ONE_HEAD_AT_A_TIME), *facts.finding("path")]
+    accounts = ["gating", *head.missing(*_ONE_HEAD_AT_A_TIME), *head.finding("path")]
     return Explanation("in-company", text, accounts)
 
 
-def _kept_for_little(facts: Facts) -> Explanation | None:
-    cost, limit = facts.number("in_minus"), facts.number("kept_from")
-    if "gating" not in facts.found or facts.counts or not limit <= cost < facts.least:
+def _kept_for_little(head: HeadEvidence) -> Explanation | None:
+    cost, limit = head.number("in_minus"), head.number("kept_from")
+    if "gating" not in head.found or head.counts or not limit <= cost < head.least:
         return None
     text = (
         f"Gating keeps heads open that matter little, here for {nats(limit)} or more: under its gates "
@@ -99,118 +107,118 @@ def _kept_for_little(facts: Facts) -> Explanation | None:
     return Explanation("kept-for-little", text, ["gating"])
 
 
-def _nearly(facts: Facts) -> Explanation | None:
-    if not 0.5 * facts.least <= facts.closed < facts.least:
+def _nearly(head: HeadEvidence) -> Explanation | None:
+    if not 0.5 * head.least <= head.closed < head.least:
         return None
-    text = f"It nearly counts: closing it costs {nats(facts.closed)}, where {nats(facts.least)} would count."
-    return Explanation("nearly", text, facts.finding("gating", *_ONE_HEAD_AT_A_TIME))
+    text = f"It nearly counts: closing it costs {nats(head.closed)}, where {nats(head.least)} would count."
+    return Explanation("nearly", text, head.finding("gating", *_ONE_HEAD_AT_A_TIME))
 
 
-def _saturated(facts: Facts) -> Explanation | None:
-    settled = facts.number("settled")
+def _saturated(head: HeadEvidence) -> Explanation | None:
+    settled = head.number("settled")
     low, high = _SATURATED
-    if not (facts.counts and low < settled < high and facts.gone("at_settled")):
+    if not (head.counts and low < settled < high and head.gone("at_settled")):
         return None
     text = (
         f"Part of it is enough: its gate settles at {settled:.2f} on average, which costs "
-        f"{facts.left('at_settled')}, where closing it costs {nats(facts.closed)}. Facilitation says how far "
+        f"{head.left('at_settled')}, where closing it costs {nats(head.closed)}. Facilitation says how far "
         "it can be shut, not how much it matters."
     )
     return Explanation("saturated-gate", text, ["gating"])
 
 
-def _flat(facts: Facts) -> Explanation | None:
-    slope, blind = facts.number("slope"), facts.missing("slope", "importance")
-    if not (blind and facts.counts and abs(slope) < GONE * facts.closed):
+def _flat(head: HeadEvidence) -> Explanation | None:
+    slope, blind = head.number("slope"), head.missing("slope", "importance")
+    if not (blind and head.counts and abs(slope) < GONE * head.closed):
         return None
     text = (
-        f"The loss is flat at the model as it is: its slope promises {nats(slope)}, closing it costs "
-        f"{nats(facts.closed)}."
+        f"The loss is flat at the model as it is: its gradient predicts {nats(slope)}, closing it costs "
+        f"{nats(head.closed)}."
     )
     return Explanation("flat-slope", text, blind)
 
 
-def _bends(facts: Facts) -> Explanation | None:
-    slope = facts.number("slope")
-    if facts.counts or not slope >= facts.least or not facts.finding("slope"):
+def _bends(head: HeadEvidence) -> Explanation | None:
+    slope = head.number("slope")
+    if head.counts or not slope >= head.least or not head.finding("slope"):
         return None
-    text = f"Its slope doesn't hold: it promises {nats(slope)}, closing the head costs {nats(facts.closed)}."
-    return Explanation("bends", text, facts.finding("slope", "importance"))
+    text = f"Its gradient misleads: it predicts {nats(slope)}, closing the head costs {nats(head.closed)}."
+    return Explanation("bends", text, head.finding("slope", "importance"))
 
 
-def _cancels(facts: Facts) -> Explanation | None:
-    slope, size = facts.number("slope"), facts.number("slope_size")
-    if "importance" not in facts.found or facts.counts or not abs(slope) <= 0.5 * size:
+def _cancels(head: HeadEvidence) -> Explanation | None:
+    slope, size = head.number("slope"), head.number("slope_size")
+    if "importance" not in head.found or head.counts or not abs(slope) <= 0.5 * size:
         return None
     text = (
-        f"Its slopes cancel: {nats(size)} in size on an example, {nats(slope)} on average; closing it costs "
-        f"{nats(facts.closed)}."
+        f"Its gradients cancel: {nats(size)} in size on an example, {nats(slope)} on average; closing it "
+        f"costs {nats(head.closed)}."
     )
     return Explanation("cancels", text, ["importance"])
 
 
-def _spare(facts: Facts) -> Explanation | None:
-    if "direct" not in facts.found or facts.counts:
+def _spare(head: HeadEvidence) -> Explanation | None:
+    if "direct" not in head.found or head.counts:
         return None
     text = (
-        f"It writes the answer, and the answer is as sure without it: closing it costs {nats(facts.closed)}."
+        f"It writes the answer, and the answer is as sure without it: closing it costs {nats(head.closed)}."
     )
-    return Explanation("spare", text, ["direct", *facts.missing("left_out", "gating")])
+    return Explanation("spare", text, ["direct", *head.missing("left_out", "gating")])
 
 
-def _harms(facts: Facts) -> Explanation | None:
-    if "importance" not in facts.found or not facts.closed <= -facts.least:
+def _harms(head: HeadEvidence) -> Explanation | None:
+    if "importance" not in head.found or not head.closed <= -head.least:
         return None
-    text = f"It harms: closing it lowers the loss by {nats(-facts.closed)}, and importance has no sign."
+    text = f"It harms: closing it lowers the loss by {nats(-head.closed)}, and head importance has no sign."
     return Explanation("harms", text, ["importance"])
 
 
-def _unused(facts: Facts) -> Explanation | None:
-    if "probe" not in facts.found or facts.counts:
+def _unused(head: HeadEvidence) -> Explanation | None:
+    if "probe" not in head.found or head.counts:
         return None
-    text = f"What its output holds of the label isn't used: closing it costs {nats(facts.closed)}."
+    text = f"What its output holds of the label isn't used: closing it costs {nats(head.closed)}."
     return Explanation("unused", text, ["probe"])
 
 
-def _same_for_any_labels(facts: Facts) -> Explanation | None:
+def _same_for_any_labels(head: HeadEvidence) -> Explanation | None:
     """It works where mediation looks, and yet carries nothing of what mediation exchanges."""
-    blind = facts.missing("mediation", "abstraction", "induction", "retrieval")
-    if not (blind and facts.counts and facts.number("at_answers") >= facts.least):
+    blind = head.missing("mediation", "abstraction", "induction", "retrieval")
+    if not (blind and head.counts and head.number("at_answers") >= head.least):
         return None
     text = (
-        f"It works at the last token (closed there alone: {nats(facts.number('at_answers'))}), but what it "
-        f"brings there isn't what mediation exchanges between prompts: {_said(facts, blind)}."
+        f"It works at the last token (closed there alone: {nats(head.number('at_answers'))}), but what it "
+        f"brings there isn't what causal mediation exchanges between prompts: {_said(head, blind)}."
     )
     return Explanation("not-what-differs", text, blind)
 
 
-def _unsure(facts: Facts) -> Explanation | None:
+def _unsure(head: HeadEvidence) -> Explanation | None:
     """Its effect is large enough and its error too."""
     large = [
         name
-        for name in facts.missed
-        if facts.seen[name].error is not None and facts.seen[name].effect[facts.head] >= facts.least
+        for name in head.missed
+        if head.seen[name].error is not None and head.seen[name].effect[head.place] >= head.least
     ]
     if not large:
         return None
     verb = f"measure{'s' if len(large) == 1 else ''} it as large enough, but not surely"
-    text = f"{titles(large).capitalize()} {verb}: {_said(facts, large)}. More examples would tell."
+    text = f"{titles(large).capitalize()} {verb}: {_said(head, large)}. More examples would tell."
     return Explanation("too-few-examples", text, large)
 
 
-def _said(facts: Facts, names: Sequence[str]) -> str:
+def _said(head: HeadEvidence, names: Sequence[str]) -> str:
     """What these methods measure of the head, with their error where it is known."""
     said = []
     for name in names:
-        seen, unit = facts.seen[name], BY_NAME[name].unit
-        error = "" if seen.error is None else f" ± {figure(float(seen.error[facts.head]))}"
+        seen, unit = head.seen[name], BY_NAME[name].unit
+        error = "" if seen.error is None else f" ± {figure(float(seen.error[head.place]))}"
         said.append(
-            f"{BY_NAME[name].title.lower()} {figure(float(seen.effect[facts.head]))}{error} {unit}".rstrip()
+            f"{BY_NAME[name].title.lower()} {figure(float(seen.effect[head.place]))}{error} {unit}".rstrip()
         )
     return listed(said)
 
 
-RULES: Final[Sequence[Callable[[Facts], Explanation | None]]] = (
+RULES: Final[Sequence[Callable[[HeadEvidence], Explanation | None]]] = (
     _elsewhere,
     _indirect,
     _redundant,

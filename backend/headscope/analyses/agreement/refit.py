@@ -22,17 +22,17 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from headscope.analyses.agreement.backup_heads import OPENS
 from headscope.analyses.agreement.disagreement import Head
-from headscope.analyses.agreement.stand_ins import OPENS
-from headscope.analyses.base import Result
+from headscope.analyses.base import Arrays, Context
 from headscope.analyses.chg.phases import phase
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.held_out import fitted_rows
-from headscope.analyses.legacy import Context
-from headscope.analyses.orders import fitted
 from headscope.core.attribution.backup_heads import Substitution
 from headscope.core.gating.fit import FitState, advance
 from headscope.core.model.batches import Scored
+from headscope.tasks.task import Task
 
 _CLOSED = -100.0
 """A logit whose gate is 0 in float32, and so is its slope: no update moves it."""
@@ -41,23 +41,24 @@ _TRIED = 8
 """Heads whose relief is measured."""
 
 
-def needing(gating: Result, head: Head, threshold: float) -> list[int]:
+def needing(gating: ChgResult, head: Head, threshold: float) -> list[int]:
     """The seeds of a run, by place, that need a head, the one that needs it most first."""
-    scores = np.where(fitted(gating), gating.arrays["g_minus"][:, head[0], head[1]], 0.0)
+    scores = np.where(gating.ran, gating.g_minus[:, head[0], head[1]], 0.0)
     return [int(seed) for seed in np.argsort(-scores, kind="stable") if scores[seed] >= threshold]
 
 
 def refit(
     head: Head,
     seed: int,
-    gating: Result,
+    gating: ChgResult,
     examples: Sequence[Scored],
+    task: Task | None,
     context: Context,
     report: Callable[[int, float], None] = lambda step, loss: None,
-) -> dict[str, np.ndarray]:
+) -> Arrays:
     """All of the module's list for the run's seed in place ``seed``; ``report`` is that of ``advance``."""
-    before = gating.arrays["g_minus"][seed].astype(np.float32)
-    after = _fit(head, seed, gating, context, report)
+    before = gating.g_minus[seed].astype(np.float32)
+    after = _fit(head, seed, gating, task, context, report)
     closed = before.copy()
     closed[head] = 0
     tried = opened(before, after, head)
@@ -88,16 +89,19 @@ def opened(before: np.ndarray, after: np.ndarray, head: Head) -> list[Head]:
 
 
 def _fit(
-    head: Head, seed: int, gating: Result, context: Context, report: Callable[[int, float], None]
+    head: Head,
+    seed: int,
+    gating: ChgResult,
+    task: Task | None,
+    context: Context,
+    report: Callable[[int, float], None],
 ) -> Float[np.ndarray, "layer head"]:
     params = ChgParams.model_validate(gating.params)
-    start = torch.logit(
-        torch.from_numpy(np.array(gating.arrays["g_zero"][seed : seed + 1])).float(), eps=_EPS
-    )
+    start = torch.logit(torch.from_numpy(np.array(gating.g_zero[seed : seed + 1])).float(), eps=_EPS)
     start[0, head[0], head[1]] = _CLOSED
     state = advance(
         context.model,
-        fitted_rows(context.task, gating, context.model),
+        fitted_rows(task, gating, context.model),
         [int(gating.seeds[seed])],
         phase("minus", params),
         FitState.fresh(start),

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
 from headscope.analyses.parameters import Precision
+from headscope.analyses.references import RunRef
 
 
-def _run(title: str, description: str, analysis: str, *, needed: bool = False) -> Any:
-    extra: dict[str, Any] = {"analysis": analysis} | ({"needed": True} if needed else {})
-    return Field(default=None, max_length=64, title=title, description=description, json_schema_extra=extra)
+def _run(title: str, description: str) -> Any:
+    return Field(default=None, max_length=64, title=title, description=description)
 
 
 class AgreementParams(Params):
     """Which runs are compared; the model itself is asked why they differ."""
 
-    gating: str | None = _run(
-        "Causal head gating run",
-        "The id of a finished run of the same model and task.",
-        "chg",
-        needed=True,
+    gating: Annotated[str | None, RunRef("chg", same_task=True, needed=True)] = _run(
+        "Causal head gating run", "The id of a finished run of the same model and task."
     )
-    relatives: str | None = _run(
-        "Effects run", "What each head left out costs, slopes, direct attribution.", "relatives"
+    relatives: Annotated[str | None, RunRef("relatives", same_task=True)] = _run(
+        "Effects run",
+        "Leave-one-out, integrated gradients, attribution patching, direct logit attribution.",
     )
-    mediation: str | None = _run(
-        "Mediation run", "Function vectors: which heads carry what the task is.", "mediation-function-vectors"
+    mediation: Annotated[str | None, RunRef("mediation-function-vectors", same_task=True)] = _run(
+        "Causal mediation run", "Function vectors: which heads carry what the task is."
     )
-    rules: str | None = _run(
-        "Abstract rules run", "For gating of one of the two rules.", "mediation-abstract-rules"
+    rules: Annotated[str | None, RunRef("mediation-abstract-rules")] = _run(
+        "Abstract rules run", "For gating of one of the two rules."
     )
-    probe: str | None = _run("Probe run", "What heads hold of the label.", "probe")
+    probe: Annotated[str | None, RunRef("probe", same_task=True)] = _run(
+        "Probe run", "What heads hold of the label."
+    )
     threshold: float = Field(
         default=0.5,
         gt=0,
@@ -64,7 +64,7 @@ class AgreementParams(Params):
         ge=1,
         le=256,
         title="Partners to try",
-        description="Other heads that are closed together with each, to find one that can stand in for it.",
+        description="Other heads that are closed together with each, to find a backup for it.",
     )
     refits: int = Field(
         default=1,
@@ -72,7 +72,7 @@ class AgreementParams(Params):
         le=16,
         title="Fits without the head",
         description="For each head that gating finds, G− of so many seeds that need it is fitted again with "
-        "it closed: heads that open instead can stand in for it. Each takes about a third of a seed's time "
+        "it closed: heads that open instead are its backup heads. Each takes about a third of a seed's time "
         "in the gating run. 0 for none.",
     )
     n_examples: int = Field(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from headscope.analyses.agreement.methods import BY_NAME, of_arrays
+from headscope.analyses.agreement.methods import BY_NAME
+from headscope.analyses.agreement.result import AgreementResult
 from headscope.analyses.agreement.statistics import NUMBERS
-from headscope.analyses.base import Result
 from headscope.analyses.columns import Column, Table, flat, places, table
 from headscope.figures.view import View
 
@@ -22,7 +22,7 @@ _MEASURED = (
     ("interaction", "more than the pair's parts", "nats"),
     ("in_minus", "closed under G−", "nats"),
     ("refitted", "closed, fitted again", "nats"),
-    ("slope", "slope", "nats"),
+    ("slope", "predicted by attribution patching", "nats"),
 )
 _STATISTICS = {
     "found": ("heads found", ""),
@@ -37,9 +37,9 @@ _STATISTICS = {
 }
 
 
-def disagreements(result: Result, view: View) -> Table:
+def disagreements(result: AgreementResult, view: View) -> Table:
     """A row for each explained head: who finds it, who doesn't, why, and what was measured."""
-    told: list[dict[str, Any]] = result.values["disagreements"]
+    told = result.disagreements
     columns: list[Column] = [
         ("head", "head", "", words([each["head"] for each in told])),
         ("found", "found by", "", words([titles(each["found"]) for each in told])),
@@ -57,33 +57,32 @@ def disagreements(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def heads(result: Result, view: View) -> Table:
+def heads(result: AgreementResult, view: View) -> Table:
     """A row for each head: facilitation and interference with their spread, every method and its verdict."""
     columns = places(result.model)
-    for score in ("facilitation", "interference"):
+    for score, values in (("facilitation", result.facilitation), ("interference", result.interference)):
         for word, title in (("mean", "mean"), ("low", "lowest seed"), ("high", "highest seed")):
-            values = flat(result.arrays[f"{score}_{word}"])
-            columns.append((f"{score}_{word}", f"{score}, {title}", "", values))
-    for name, seen in of_arrays(result.arrays).items():
+            columns.append((f"{score}_{word}", f"{score}, {title}", "", flat(values[word])))
+    for name, seen in result.seen.items():
         method = BY_NAME[name]
         columns.append((name, method.title.lower(), method.unit, flat(seen.effect)))
         columns.append((f"{name}_found", f"found by {method.title.lower()}", "", flat(seen.found)))
     return table(columns)
 
 
-def correlations(result: Result, view: View) -> Table:
+def correlations(result: AgreementResult, view: View) -> Table:
     """A row for each measure: its rank correlation with every other."""
     names = correlated(result)
-    found = result.arrays["correlations"]
+    found = result.correlations
     columns: list[Column] = [("measure", "measure", "", words([title for _, title in names]))]
     columns += [(name, title.lower(), "", found[:, index]) for index, (name, title) in enumerate(names)]
     return table(columns)
 
 
-def finds(result: Result, view: View) -> Table:
+def finds(result: AgreementResult, view: View) -> Table:
     """A row for each method: heads found, precision, recall, Welch's t and rank correlations."""
-    names = result.values["methods"][1:]
-    numbers = result.arrays["statistics"]
+    names = result.others
+    numbers = result.statistics
     columns: list[Column] = [("method", "method", "", words([BY_NAME[name].title for name in names]))]
     for index, name in enumerate(NUMBERS):
         title, unit = _STATISTICS[name]
@@ -91,9 +90,9 @@ def finds(result: Result, view: View) -> Table:
     return table(columns)
 
 
-def correlated(result: Result) -> list[tuple[str, str]]:
+def correlated(result: AgreementResult) -> list[tuple[str, str]]:
     """Names and titles of the correlation matrix' rows."""
-    others = [(name, BY_NAME[name].title) for name in result.values["methods"][1:]]
+    others = [(name, BY_NAME[name].title) for name in result.others]
     return [("gating", "Facilitation"), ("interference", "Interference"), *others]
 
 
@@ -105,12 +104,3 @@ def titles(names: Sequence[str]) -> str:
 def words(values: Sequence[str]) -> Any:
     """A column of text."""
     return np.array(values, dtype=object)
-
-
-TABLES: dict[str, Callable[[Result, View], Table]] = {
-    "disagreements": disagreements,
-    "facilitation": heads,
-    "interference": heads,
-    "finds": finds,
-    "correlations": correlations,
-}

@@ -13,16 +13,16 @@ from headscope.analyses.base import Arrays
 OPENS: Final = 0.3
 """How far a gate must rise for its head to have opened."""
 _RELIEVES = 0.25
-"""The share of the cost that a stand-in's opening takes away by itself."""
+"""The share of the cost that a backup head's opening takes away by itself."""
 _MOST = 3
 
 
-def summary(refits: Sequence[Arrays]) -> dict[str, np.ndarray]:
+def summary(refits: Sequence[Arrays]) -> Arrays:
     """Over the refits of a head (``refit.refit``): what they find on average.
 
-    ``stand_ins`` [place, (layer, head)] are those that open and give relief, most relief first; ``relief``
-    (nats), ``shut`` and ``opened`` (its gates before and after) are theirs, [place]; ``closing`` and
-    ``refitted`` as there. A head that opens in some of the refits only counts there.
+    ``stand_ins`` [place, (layer, head)] are the backup heads: those that open and give relief, most relief
+    first; ``relief`` (nats), ``shut`` and ``opened`` (its gates before and after) are theirs, [place];
+    ``closing`` and ``refitted`` as there. A head that opens in some of the refits only counts there.
     """
     closing, refitted = (np.mean([each[name] for each in refits], axis=0) for name in ("closing", "refitted"))
     tried = np.stack([each["relief"] for each in refits])

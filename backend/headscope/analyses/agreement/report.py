@@ -1,4 +1,4 @@
-"""A run's measurements as it tells them: the heads in dispute with who finds each and why, and its notes."""
+"""A run's report: the heads in dispute with who finds each and why, and its notes."""
 
 from __future__ import annotations
 
@@ -8,29 +8,26 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.agreement import methods
+from headscope.analyses.agreement.backup_heads import summary
 from headscope.analyses.agreement.disagreement import sides
+from headscope.analyses.agreement.evidence import HeadEvidence
 from headscope.analyses.agreement.explain import explanations
-from headscope.analyses.agreement.facts import Facts
-from headscope.analyses.agreement.plan import explain_key, refit_key
+from headscope.analyses.agreement.plan import OfHead
 from headscope.analyses.agreement.schema import AgreementParams
-from headscope.analyses.agreement.stand_ins import summary
-from headscope.analyses.base import Arrays
+from headscope.analyses.base import Arrays, Pieces
 
 
-def measured_of(place: int, params: AgreementParams, pieces: Mapping[str, Arrays]) -> Arrays:
-    """What is known of the head in a place: the evidence, and its refits in short."""
-    found = pieces[explain_key(place)]
-    fits = [pieces[refit_key(place, number)] for number in range(params.refits)]
+def measurements(head: OfHead, pieces: Pieces) -> Arrays:
+    """What is known of a head in dispute: the evidence, and its refits in short."""
+    fits = [pieces[piece.key] for piece in head.refits]
     fits = [fit for fit in fits if len(fit) > 1]
-    if not fits:
-        return found
-    return {**found, **summary(fits)}
+    return {**pieces[head.explain.key], **(summary(fits) if fits else {})}
 
 
-def told(
+def disagreements(
     seen: Mapping[str, methods.Seen],
     measured: Sequence[Arrays],
-    arrays: Mapping[str, np.ndarray],
+    arrays: Arrays,
     params: AgreementParams,
 ) -> list[dict[str, Any]]:
     """The explained heads in their order: who finds and who misses each, and the sentences."""
@@ -38,7 +35,7 @@ def told(
     for part, strength in zip(measured, arrays["strength"].tolist(), strict=False):
         head = (int(part["head"][0]), int(part["head"][1]))
         found, missed = sides(seen, head)
-        why = explanations(Facts(head, found, missed, seen, part, params.least))
+        why = explanations(HeadEvidence(head, found, missed, seen, part, params.least))
         rows.append(
             {
                 "head": f"{head[0]}.{head[1]}",
