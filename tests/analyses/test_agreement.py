@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headscope.analyses import ANALYSES, figures
+from headscope.analyses import figures
 from headscope.analyses.agreement import AGREEMENT
 from headscope.analyses.agreement.methods import compared
 from headscope.analyses.agreement.refit import needing, refit
@@ -20,6 +20,8 @@ from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.export import export
 from headscope.analyses.held_out import held_out
 from headscope.analyses.in_place import compute
+from headscope.analyses.relatives import RELATIVES
+from headscope.analyses.relatives.result import MEASURES, RelativesResult
 from headscope.analyses.relatives.schema import RelativesParams
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.load import load_model
@@ -42,9 +44,8 @@ def agreement(params: AgreementParams, model: HeadModel, task: Task, **inputs: I
     return compute(AGREEMENT, Spec(params, model.info, task, inputs), model)
 
 
-def relatives_of(model: HeadModel, task: Task, **params: int) -> Result:
-    found: Result = compute(ANALYSES["relatives"], Spec(RelativesParams(**params), model.info, task), model)
-    return found
+def relatives_of(model: HeadModel, task: Task, **params: int) -> RelativesResult:
+    return compute(RELATIVES, Spec(RelativesParams(**params), model.info, task), model)
 
 
 FIT = {"steps": 40, "batch_size": 8, "n_train": 16}
@@ -154,8 +155,8 @@ def test_all_that_find_it_agree_on_the_planted_pair(planted: AgreementResult) ->
 def test_without_a_norm_direct_attribution_is_left_out_with_a_note() -> None:
     model = as_model(build(PLAN), PLAN, "planted")
     result = relatives_of(model, TASK, n_examples=2, points=1)
-    assert np.isnan(result.arrays["direct"]).all()
-    assert any("No direct logit attribution" in note for note in result.values["notes"])
+    assert np.isnan(result.direct).all()
+    assert any("No direct logit attribution" in note for note in result.notes)
 
 
 @pytest.fixture(scope="module")
@@ -236,19 +237,7 @@ def test_runs_that_dont_belong_together_are_refused(planted: AgreementResult) ->
 def test_a_method_that_finds_no_head_is_said_so() -> None:
     model = as_model(build(PLAN), PLAN, "planted")
     run = gating(model, TASK, [dict.fromkeys(NEEDED, 0.3)])
-    flat = {
-        name: np.zeros((2, 4), np.float32) for name in ("left_out", "path", "slope", "importance", "direct")
-    }
-    nothing = made(
-        "relatives",
-        1,
-        {},
-        model.info,
-        run.task,
-        (0,),
-        {**flat, **{f"{name}_se": flat[name] for name in flat}},
-    )
-    result = agreement(PARAMS, model, TASK, gating=run, relatives=nothing)
+    result = agreement(PARAMS, model, TASK, gating=run, relatives=without_effects(run))
     assert result.disagreements == []
     assert "Leave-one-out finds no head" in " ".join(result.notes)
     for name in figures.names("agreement"):
@@ -260,12 +249,10 @@ def test_a_method_that_finds_no_head_is_said_so() -> None:
     )
 
 
-def test_the_estimate_grows_with_the_heads_to_explain(planted: AgreementResult) -> None:
+def test_the_estimate_grows_with_the_heads_to_explain() -> None:
     model = as_model(build(PLAN), PLAN, "planted")
-    given = {
-        "gating": gating(model, TASK, [dict.fromkeys(NEEDED, 0.99)]),
-        "relatives": _relatives_of(planted),
-    }
+    run = gating(model, TASK, [dict.fromkeys(NEEDED, 0.99)])
+    given: dict[str, Input] = {"gating": run, "relatives": without_effects(run)}
     info = replace(model.info, n_layers=30, n_heads=9, n_params_non_embedding=10**8)
     few, many = (
         AGREEMENT.estimate(Spec(PARAMS.model_copy(update={"most": most}), info, TASK, given))
@@ -275,8 +262,9 @@ def test_the_estimate_grows_with_the_heads_to_explain(planted: AgreementResult) 
     assert "8 heads explained" in many.basis
 
 
-def _relatives_of(result: AgreementResult) -> Result:
-    names = ("left_out", "path", "slope", "importance")
-    arrays = {**{name: result.effects[name] for name in names}, "direct": result.effects["left_out"]}
-    errors = {f"{name}_se": np.zeros_like(array) for name, array in arrays.items()}
-    return made("relatives", 1, {}, result.model, result.task, (0,), {**arrays, **errors})
+def without_effects(run: ChgResult) -> Result:
+    """A run of relatives by which no head does anything."""
+    nothing = np.zeros((run.model.n_layers, run.model.n_heads), np.float32)
+    arrays = {name: nothing for measure in MEASURES for name in (measure.name, f"{measure.name}_se")}
+    values = {"n_examples": 1, "loss": 0.0, "loss_closed": 0.0, "path_sum": 0.0, "notes": []}
+    return made("relatives", 1, {}, run.model, run.task, (0,), arrays, values)

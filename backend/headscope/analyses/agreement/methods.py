@@ -22,6 +22,11 @@ from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.base import Arrays, Result, Spec
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.gating_run import gating_run
+from headscope.analyses.mediation_abstract_rules.result import AbstractRulesResult
+from headscope.analyses.mediation_abstract_rules.schema import KINDS
+from headscope.analyses.mediation_function_vectors.result import FunctionVectorsResult
+from headscope.analyses.probe.result import ProbeResult
+from headscope.analyses.relatives.result import MEASURES, RelativesResult
 from headscope.errors import Invalid
 
 ERRORS: Final = 3.0
@@ -30,32 +35,23 @@ ERRORS: Final = 3.0
 
 @dataclass(frozen=True)
 class Method:
-    """A measure: its name in code, its title, its unit, which parameter names its run."""
+    """A measure: its name in code, its title, its unit."""
 
     name: str
     title: str
-    unit: str
-    param: str
-    causal: bool = True
+    unit: str = ""
 
 
 METHODS: Final = (
-    Method("gating", "Gating", "", "gating"),
-    Method("left_out", "Leave-one-out", "nats", "relatives"),
-    Method("path", "Integrated gradients", "nats", "relatives"),
-    Method("slope", "Attribution patching", "nats", "relatives"),
-    Method("importance", "Head importance", "nats", "relatives"),
-    Method("direct", "Direct logit attribution", "logits", "relatives"),
-    Method("mediation", "Causal mediation", "", "mediation"),
-    Method("abstraction", "Symbol abstraction", "logits", "rules"),
-    Method("induction", "Symbolic induction", "logits", "rules"),
-    Method("retrieval", "Retrieval", "logits", "rules"),
-    Method("probe", "Probe", "", "probe", causal=False),
+    Method("gating", "Gating"),
+    *(Method(measure.name, measure.title, measure.unit) for measure in MEASURES),
+    Method("mediation", "Causal mediation"),
+    *(Method(kind.name, kind.words.capitalize(), "logits") for kind in KINDS),
+    Method("probe", "Probe"),
 )
 """In the order of every table. The probe says what a head's output holds, not whether it is used."""
 
 RULE_TASKS: Final = ("rule-aba", "rule-abb")
-_RULE_HEADS: Final = ("abstraction", "induction", "retrieval")
 
 BY_NAME: Final = {method.name: method for method in METHODS}
 
@@ -116,31 +112,29 @@ def _check_rules(gating: ChgResult) -> None:
         )
 
 
-def _relatives(run: Result, params: AgreementParams) -> dict[str, Seen]:
+def _relatives(run: RelativesResult, params: AgreementParams) -> dict[str, Seen]:
     found = {}
-    for name in ("left_out", "path", "slope", "importance", "direct"):
-        effect, error = (run.arrays[key].astype(np.float64) for key in (name, f"{name}_se"))
+    for measure in MEASURES:
+        effect, error = (each.astype(np.float64) for each in (run.effects(measure), run.errors[measure.name]))
         if np.isfinite(effect).any():
-            found[name] = Seen(effect, by_size(effect, error, params.least), error)
+            found[measure.name] = Seen(effect, by_size(effect, error, params.least), error)
     return found
 
 
-def _significant(run: Result, effect: str, found: str) -> Seen:
-    return Seen(run.arrays[effect].astype(np.float64), run.arrays[found].astype(bool))
-
-
-def _mediation(run: Result, params: AgreementParams) -> dict[str, Seen]:
+def _mediation(run: FunctionVectorsResult, params: AgreementParams) -> dict[str, Seen]:
     """On the run's own task, which is its first."""
-    effect, sure = (run.arrays[name][0] for name in ("effect", "significant"))
-    return {"mediation": Seen(effect.astype(np.float64), sure > 0)}
+    return {"mediation": Seen(run.effect[0].astype(np.float64), run.significant[0] > 0)}
 
 
-def _rules(run: Result, params: AgreementParams) -> dict[str, Seen]:
-    return {name: _significant(run, name, f"{name}_significant") for name in _RULE_HEADS}
+def _rules(run: AbstractRulesResult, params: AgreementParams) -> dict[str, Seen]:
+    return {
+        kind.name: Seen(run.score[kind.name].astype(np.float64), run.significant[kind.name] > 0)
+        for kind in KINDS
+    }
 
 
-def _probe(run: Result, params: AgreementParams) -> dict[str, Seen]:
-    return {"probe": _significant(run, "selectivity", "significant")}
+def _probe(run: ProbeResult, params: AgreementParams) -> dict[str, Seen]:
+    return {"probe": Seen(run.selectivity.astype(np.float64), run.significant > 0)}
 
 
 _READERS: Final[Mapping[str, Callable[[Any, AgreementParams], dict[str, Seen]]]] = {

@@ -16,9 +16,12 @@ from jaxtyping import Float
 from headscope.analyses.base import Result, Spec
 from headscope.analyses.columns import quietly
 from headscope.analyses.eigen.result import EigenResult
+from headscope.analyses.induction.result import InductionResult
 from headscope.analyses.meaning.evidence import EVIDENCE, Evidence, Test, Tested
 from headscope.analyses.meaning.schema import MeaningParams
+from headscope.analyses.mediation_abstract_rules.result import AbstractRulesResult
 from headscope.analyses.mediation_abstract_rules.schema import KINDS
+from headscope.analyses.mediation_function_vectors.result import FunctionVectorsResult
 from headscope.errors import Invalid
 
 
@@ -44,7 +47,7 @@ def evidence(spec: Spec[MeaningParams]) -> Evidence:
     return Evidence(tested, {name: _said(run) for name, run in runs.items()})
 
 
-def _induction(run: Result, params: MeaningParams) -> Iterator[Tested]:
+def _induction(run: InductionResult, params: MeaningParams) -> Iterator[Tested]:
     length, bos = int(run.params["length"]), int(run.model.bos)
     queries = np.arange(bos + length, bos + int(run.params["copies"]) * length)
     chance = float((1 / (queries + 1)).mean())
@@ -54,7 +57,7 @@ def _induction(run: Result, params: MeaningParams) -> Iterator[Tested]:
         ("duplicate", "duplicate", "attention to the earlier copy", params.pattern),
         ("sink", "sink", "attention to the first token", params.sink),
     ):
-        score, error = _over_draws(run.arrays[key])
+        score, error = _over_draws(run.score(key))
         test = Test(key, name, measure, "induction", threshold, 1, chance, "mean over draws")
         yield Tested(test, score, error, score >= threshold)
 
@@ -69,28 +72,22 @@ def _eigen(run: EigenResult, params: MeaningParams) -> Iterator[Tested]:
             yield Tested(test, score, unknown, sign * score >= params.copying)
 
 
-def _rules(run: Result, params: MeaningParams) -> Iterator[Tested]:
+def _rules(run: AbstractRulesResult, params: MeaningParams) -> Iterator[Tested]:
     rule = f"permutation, p < {run.params['alpha']:g}, {_CORRECTED[run.params['correction']]}"
     for kind in KINDS:
         measure = "effect of the patched head, logits"
         test = Test(kind.words.replace(" ", "_"), kind.words, measure, "rules", rule=rule)
-        score, error = (run.arrays[name].astype(float) for name in (kind.name, f"{kind.name}_error"))
-        yield Tested(test, score, error, run.arrays[f"{kind.name}_significant"].astype(bool))
+        score, error = (each[kind.name].astype(float) for each in (run.score, run.error))
+        yield Tested(test, score, error, run.significant[kind.name].astype(bool))
 
 
-def _functions(run: Result, params: MeaningParams) -> Iterator[Tested]:
-    errors = run.arrays["error"].astype(float)
+def _functions(run: FunctionVectorsResult, params: MeaningParams) -> Iterator[Tested]:
     rule = f"above the mean by {run.params['sds']:g} standard deviations"
-    for number, (task, title) in enumerate(zip(run.values["tasks"], run.values["titles"], strict=True)):
-        test = Test(
-            f"function_vector:{task}",
-            f"function vector of {title}",
-            "rise of the answer's probability",
-            "functions",
-            rule=rule,
-        )
-        score, passed = run.arrays["effect"][number].astype(float), run.arrays["significant"][number]
-        yield Tested(test, score, errors[number], passed.astype(bool))
+    measure = "rise of the answer's probability"
+    rows = zip(run.tasks, run.titles, run.effect, run.error, run.significant, strict=True)
+    for task, title, effect, error, passed in rows:
+        test = Test(f"function_vector:{task}", f"function vector of {title}", measure, "functions", rule=rule)
+        yield Tested(test, effect.astype(float), error.astype(float), passed.astype(bool))
 
 
 _CORRECTED: Final = {
