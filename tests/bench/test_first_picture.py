@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from figures.results import result
-from headscope.analyses.chg.result import headline
+from headscope.analyses.chg import CHG
 from headscope.analyses.request import Request
 from headscope.settings import Settings
 from headscope.store import migrate, runs
@@ -52,7 +52,7 @@ def large(tmp_path: Path) -> Iterator[Server]:
     )  # fmt: skip
     with store.session() as session:
         runs.add_finished(
-            session, request, outcome, headline(outcome), origin="local", code_version="0",
+            session, request, outcome, CHG.headline(outcome), origin="local", code_version="0",
             machine=None, wall_seconds=1.0, finished_at=datetime.now(UTC),
         )  # fmt: skip
     store.close()

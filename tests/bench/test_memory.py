@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from headscope.analyses.base import Spec
 from headscope.analyses.chg.estimate import estimate
 from headscope.analyses.chg.schema import ChgParams
 from headscope.models.catalogue import Catalogue
@@ -46,10 +47,8 @@ def test_an_estimate_is_near_the_measured_peak(
 ) -> None:
     asked = {"seeds": seeds, "batch_size": batch, "steps": 1, "n_test": 16}
     models = Catalogue(Settings(data_dir=data))
-    said = estimate(
-        ChgParams.model_validate(asked), models.info(model), TaskCatalogue([]).get(task),
-        tokenizer=models.tokenizer(model),
-    )  # fmt: skip
+    spec = Spec(ChgParams.model_validate(asked), models.info(model), TaskCatalogue([]).get(task))
+    said = estimate(spec, tokenizer=models.tokenizer(model))
     measured = peak_of_run(data, model, task, asked)
     name = f"memory of chg, {model} x {task}, {seeds} seeds x {batch}"
     bench.noted(f"{name}: measured", measured / 2**20, "MiB")

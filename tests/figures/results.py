@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.base import Result
+from headscope.analyses.chg.result import ChgResult
 from headscope.core.model.info import ModelInfo
 from services.results import changed, made
 
@@ -35,7 +36,7 @@ def model(layers: int, heads: int, kv_heads: int) -> ModelInfo:
 
 def result(
     layers: int = 2, heads: int = 4, kv_heads: int = 2, seeds: int = 3, steps: int = 4, seed: int = 0
-) -> Result:
+) -> ChgResult:
     """Gates drawn so that all roles occur; everything in float32, as a run stores it."""
     draw = np.random.default_rng(seed)
     lean = draw.normal(0, 3, (1, layers, heads)) + draw.normal(0, 1.5, (seeds, layers, heads))
@@ -54,7 +55,7 @@ def result(
     }
     hard = np.clip(accuracy[2:] - 0.05 + draw.normal(0, 0.02, (2, seeds)), 0.01, 1)
     arrays |= {"rounded_log_probability": np.log(hard), "rounded_accuracy": hard}
-    return made(
+    made_up = made(
         analysis="chg",
         schema_version=2,
         params={"seeds": seeds, "steps": steps},
@@ -64,6 +65,8 @@ def result(
         arrays={name: array.astype(np.float32) for name, array in arrays.items()},
         values={"n_train": 100, "n_test": 40},
     )
+    assert isinstance(made_up, ChgResult)
+    return made_up
 
 
 def on(whole: Result, *, model: str = "tiny", task: str = "pairs", **info: Any) -> Result:

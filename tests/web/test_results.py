@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
 
 import numpy as np
 from starlette.testclient import TestClient
@@ -14,6 +13,7 @@ from figures.results import without_fit
 from headscope.core.arrays import decode, is_typed
 from headscope.store import attempts, runs
 from headscope.store.session import Store
+from services.results import changed
 from web.conftest import HEADLINE, Rows
 
 
@@ -180,7 +180,7 @@ def test_a_stopped_run_shows_shares_and_exports_what_was_whole(
     client: TestClient, rows: Rows, store: Store
 ) -> None:
     rows.waiting("a" * 20)
-    part = replace(
+    part = changed(
         made_result(seeds=2), values={"partial": {"seeds": 2, "of": 3}, "notes": ["2 of 3 seeds."]}
     )
     with store.session() as session:

@@ -65,6 +65,10 @@ class Reference:
         return {"needed": True} if self.needed else {}
 
 
+_WRONG = {"chg": "not-gating"}
+"""The code of a run of another analysis than the one wanted, where it isn't other-analysis."""
+
+
 @dataclass(frozen=True)
 class RunRef(Reference):
     """A finished run of ``analysis`` and of the run's own model; ``same_task``: of its own task, too."""
@@ -85,7 +89,7 @@ class RunRef(Reference):
             raise Invalid(
                 f"The run named is of the analysis {run.analysis!r}, not of {self.analysis!r}.",
                 f"Name a run of {self.analysis}.",
-                code="not-gating" if self.analysis == "chg" else "other-analysis",
+                code=_WRONG.get(self.analysis, "other-analysis"),
             )
         theirs = dict(run.task or {})
         if self.same_task and task is not None and theirs.get("content_hash") != task.content_hash:

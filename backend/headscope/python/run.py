@@ -104,16 +104,17 @@ class Run:
         A head has a role where its score reaches the threshold, in (0, 1]; nothing is fitted again. Raises
         ``Refused`` (no-gates) for a run of another analysis than ``chg``.
         """
-        from headscope.core.gating.roles import ROLE_NAMES, roles
+        from headscope.analyses.chg.result import ChgResult
+        from headscope.core.gating.roles import ROLE_NAMES
 
-        if self.analysis != "chg":
+        result = self.result
+        if not isinstance(result, ChgResult):
             raise Refused(
                 f"Roles are read off the gates of chg, and {self.id} is a run of {self.analysis}.",
                 "Choose a run of chg.",
                 code="no-gates",
             )
-        codes = roles(self.result.g_plus, self.result.g_minus, threshold)
-        named: NDArray[np.str_] = np.array(ROLE_NAMES)[codes]
+        named: NDArray[np.str_] = np.array(ROLE_NAMES)[result.codes(threshold)]
         return named
 
     def table(

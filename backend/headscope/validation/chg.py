@@ -19,8 +19,8 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float
 
-from headscope.analyses import ANALYSES
 from headscope.analyses.base import Progress, Spec
+from headscope.analyses.chg import CHG
 from headscope.analyses.chg.schema import PAPER, ChgParams
 from headscope.analyses.in_place import compute
 from headscope.core.model.head_model import HeadModel
@@ -168,8 +168,8 @@ def _fit(
     model: HeadModel, task: PlantedTask, params: ChgParams, report: Callable[[Progress], None]
 ) -> tuple[Float[np.ndarray, "seed layer head"], Float[np.ndarray, "seed layer head"]]:
     """G+ and G-, by the pieces of any run."""
-    arrays = compute(ANALYSES["chg"], Spec(params, model.info, task), model, report=report).arrays
-    return arrays["g_plus"], arrays["g_minus"]
+    found = compute(CHG, Spec(params, model.info, task), model, report=report)
+    return found.g_plus, found.g_minus
 
 
 def _work(case: Case) -> float:

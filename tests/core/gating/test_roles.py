@@ -91,9 +91,7 @@ def test_quantile_correlation_compares_shapes_and_not_heads() -> None:
 
 def test_headline_leaves_out_what_is_not_known() -> None:
     held_out = np.array([[0.5, 0.5], [0.2, 0.4], [0.8, np.nan], [np.nan, np.nan]])
-    found = headline(
-        {"g_plus": PLUS, "g_minus": MINUS, "heldout_accuracy": held_out, "heldout_log_probability": -held_out}
-    )
+    found = headline(PLUS, MINUS, held_out, -held_out)
     assert found["always_needed"] == 0.2
     assert found["any_harmful"] == 0.4
     assert found["accuracy_ungated"] == 0.5

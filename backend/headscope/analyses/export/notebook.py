@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Result
+from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.request import spoken
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _cells(result: Result, run: Mapping[str, Any], facts: Facts, look: Look) -> 
     yield _words("## The numbers\n\nA table as a DataFrame, and every array by its name.")
     yield _code(f"run.frame({look.figure!r})" if look.figure else "run.frame()")
     yield _code("{name: array.shape for name, array in run.result.arrays.items()}")
-    if result.analysis == "chg":
+    if isinstance(result, ChgResult):
         yield _words(_GATING.format(model=result.model.name))
 
 

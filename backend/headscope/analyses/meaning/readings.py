@@ -132,5 +132,5 @@ def _same_weights(runs: Mapping[str, Result]) -> None:
 def _said(run: Result) -> str:
     """What a run is, in words."""
     task = "" if run.task is None else f" on {run.task['title']}"
-    processing = f", {run.model.weight_processing} weights" if run.analysis == "eigen" else ""
+    processing = f", {run.model.weight_processing} weights" if isinstance(run, EigenResult) else ""
     return f"{run.analysis}{task}{processing}"
