@@ -149,7 +149,7 @@ def test_a_cancelled_run_goes_on_where_it_was_and_ends_the_same(monkeypatch: pyt
         nonlocal asked
         asked += 1
         if asked == 8:
-            raise Cancelled("Stopped.", "Start it again.")
+            raise Cancelled("Stopped.", "Restart it.")
 
     with pytest.raises(Cancelled):
         run(model, PARAMS, inputs(), done, checkpoint=checkpoint)

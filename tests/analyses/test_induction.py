@@ -214,7 +214,7 @@ def test_it_stops_between_passes_when_it_is_cancelled() -> None:
         nonlocal asked
         asked += 1
         if asked == 3:
-            raise Cancelled("Stopped.", "Start it again.")
+            raise Cancelled("Stopped.", "Restart it.")
 
     with pytest.raises(Cancelled):
         run(planted(), PARAMS, checkpoint=checkpoint)

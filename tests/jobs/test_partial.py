@@ -85,7 +85,7 @@ def test_cancelled_half_way_it_has_a_partial_result_and_gone_on_with_the_whole(b
     whole = len(kept(bench, run_id).seeds)
     assert 2 <= whole < 4
     first = run.result_id
-    with bench.store.session() as session, pytest.raises(Refused, match="no whole result"):
+    with bench.store.session() as session, pytest.raises(Refused, match="no complete result"):
         runs.reproduce(session, run_id, queue=None)
     with bench.store.session() as session, pytest.raises(Refused, match="may still grow"):
         references._finished(session, run_id, tiny.MODEL)

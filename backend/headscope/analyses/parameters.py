@@ -67,7 +67,7 @@ Gates = Annotated[
     Field(
         max_length=64,
         title="Gates",
-        description="The id of saved gates: the gated model is measured. The model as it is where unset.",
+        description="The id of saved gates: the gated model is measured. The ungated model where unset.",
     ),
 ]
 

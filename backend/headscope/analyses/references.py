@@ -109,7 +109,7 @@ class PromptsRef(Reference):
 
     kind: ClassVar[Kind] = "prompts"
     code: ClassVar[str] = "prompts-missing"
-    remedy: ClassVar[str] = "Keep some: `headscope prompts add FILE`, or in the prompt lab."
+    remedy: ClassVar[str] = "Save some: `headscope prompts add FILE`, or in the prompt lab."
 
     def _words(self, param: str) -> str:
         return "prompts"
@@ -121,7 +121,7 @@ class GatesRef(Reference):
 
     kind: ClassVar[Kind] = "gates"
     code: ClassVar[str] = "gates-missing"
-    remedy: ClassVar[str] = "Name some: `headscope gates list` shows those kept."
+    remedy: ClassVar[str] = "Name some: `headscope gates list` shows the saved ones."
 
     def _words(self, param: str) -> str:
         return "gates"

@@ -46,7 +46,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _headscope(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """What every attention head of a language model is for."""

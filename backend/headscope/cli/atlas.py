@@ -28,10 +28,10 @@ def build(
         list[str] | None, typer.Option(help="Only these: MODEL/TASK, ANALYSIS/MODEL; can be repeated.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder; the package's own else.")
+        Path | None, typer.Option("--output", "-o", help="Output folder; the package's own by default.")
     ] = None,
 ) -> None:
-    """Compute the shipped results anew. Takes long."""
+    """Recompute the shipped results. Slow."""
     from headscope.gallery.build import ListedRun
     from headscope.gallery.build import build as compute
 

@@ -17,21 +17,24 @@ def compare(
         typer.Argument(metavar="RUN...", help="Ids of finished runs of chg, or their first letters."),
     ],
     format: Annotated[str, typer.Option(help="csv, json, html, png or svg.")] = "csv",  # noqa: A002
-    threshold: Annotated[float, typer.Option(min=0.0, max=1.0, help="A head has a role from here on.")] = 0.5,
+    threshold: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Score from which a head has a role.")
+    ] = 0.5,
     mode: Annotated[str, typer.Option(help="every (share of seeds), always or any: overlap.")] = "every",
     score: Annotated[
         str,
-        typer.Option(help="facilitation, interference or irrelevance: the picture's, where it shows one."),
+        typer.Option(help="facilitation, interference or irrelevance, for a picture of one score."),
     ] = "facilitation",
     published: Annotated[
-        bool, typer.Option("--published/--no-published", help="The paper's Llama values beside the shares.")
+        bool,
+        typer.Option("--published/--no-published", help="Show the paper's Llama values beside the shares."),
     ] = True,
     common: Annotated[
-        bool, typer.Option("--common", help="Shares as the fewest seeds of any run would give them.")
+        bool, typer.Option("--common", help="Shares at the smallest number of seeds of any run.")
     ] = False,
     theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; - is stdout.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Output file; - is stdout.")
     ] = None,
 ) -> None:
     """Compare finished gating runs: shares of roles, distributions, correlations, overlap between tasks."""

@@ -57,7 +57,7 @@ class EmbeddedWorker:
                 return
             steady = time.monotonic() - started > _STEADY
             pause = 0.5 if steady or pause == 0.0 else min(2 * pause, _LONGEST_PAUSE)
-            sys.stderr.write(f"The worker ended ({_reason(code)}); starting it again in {pause:g} s.\n")
+            sys.stderr.write(f"The worker ended ({_reason(code)}); restarting it in {pause:g} s.\n")
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "headscope", "worker", "--parent-pid", str(os.getpid())]

@@ -17,11 +17,13 @@ def export(
     figure: Annotated[
         str | None, typer.Option(help="Which picture or table, e.g. roles, ecdf, loss.")
     ] = None,
-    threshold: Annotated[float, typer.Option(min=0.0, max=1.0, help="A head has a role from here on.")] = 0.5,
+    threshold: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Score from which a head has a role.")
+    ] = 0.5,
     mode: Annotated[str, typer.Option(help="every, always or any.")] = "every",
     theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; - is stdout.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Output file; - is stdout.")
     ] = None,
 ) -> None:
     """Write a finished run: its numbers, a picture of it, or a notebook that shows it."""

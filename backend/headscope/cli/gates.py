@@ -13,7 +13,7 @@ from headscope.cli.gates_at_work import apply, bake, evaluate
 if TYPE_CHECKING:
     from headscope.core.gating.gate_vector import GateVector
 
-app = typer.Typer(help="Gate vectors: kept, applied, evaluated, baked into weights.", no_args_is_help=True)
+app = typer.Typer(help="Gate vectors: save, apply, evaluate, bake into weights.", no_args_is_help=True)
 
 app.command("apply")(apply)
 app.command("evaluate")(evaluate)
@@ -28,7 +28,7 @@ def list_gates(
     model: Annotated[str | None, typer.Option(help="Only this model's.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """List the kept gates, the newest first."""
+    """List saved gates, newest first."""
     from rich.table import Table
 
     from headscope.cli.store import transaction
@@ -55,10 +55,10 @@ def list_gates(
 @app.command("add")
 def add(
     file: Annotated[Path, typer.Argument(help="JSON, CSV (layer,head,gate) or safetensors (tensor gates).")],
-    name: Annotated[str, typer.Option(help="What to call them; the file's word where left out.")] = "",
-    model: Annotated[str, typer.Option(help="Whose gates; the file's word where left out.")] = "",
+    name: Annotated[str, typer.Option(help="Their name; the file's own by default.")] = "",
+    model: Annotated[str, typer.Option(help="The model they belong to; the file's own by default.")] = "",
 ) -> None:
-    """Keep the gates in a file; writes their id."""
+    """Save the gates in a file; prints their id."""
     from headscope.cli.store import transaction
     from headscope.models.catalogue import Catalogue
     from headscope.store import gates
@@ -79,12 +79,12 @@ def take(
     preset: Annotated[
         str | None, typer.Option(help="Which of its gates, e.g. minus; needed where it has several.")
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Of this seed; the mean over seeds where left out.")
-    ] = None,
-    threshold: Annotated[float, typer.Option(min=0.01, max=1, help="From where on a head has a role.")] = 0.5,
+    seed: Annotated[int | None, typer.Option(help="Of this seed; the mean over seeds by default.")] = None,
+    threshold: Annotated[
+        float, typer.Option(min=0.01, max=1, help="Score from which a head has a role.")
+    ] = 0.5,
 ) -> None:
-    """Keep gates that a run found: G+ or G− of a gating run, the heads that suffice; writes their id."""
+    """Save gates that a run found: G+ or G− of a gating run, the sufficient heads; prints their id."""
     from headscope.cli.store import transaction
     from headscope.models.catalogue import Catalogue
     from headscope.store import gates, run_gates, runs
@@ -104,7 +104,7 @@ def show(
     gates: Id,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Show a gate vector: a line a layer, open gates as 1, shut ones as ·."""
+    """Show a gate vector, one line per layer: open gates as 1, closed ones as ·."""
     vector = _loaded(gates)
     if as_json:
         console.write_json({**described(vector), "gates": vector.gates.tolist()})
@@ -121,7 +121,7 @@ def export(
     gates: Id,
     format: Annotated[str, typer.Option(help="json, csv or safetensors.")] = "json",  # noqa: A002
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; - is stdout.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Output file; - is stdout.")
     ] = None,
 ) -> None:
     """Write a gate vector as a file."""
@@ -141,7 +141,7 @@ def export(
 
 @app.command("delete")
 def delete(gates: Id) -> None:
-    """Delete kept gates; runs that used them keep their results."""
+    """Delete saved gates; runs that used them keep their results."""
     from headscope.cli.store import transaction
     from headscope.store import gates as kept
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headscope.settings import Settings
 
 Source = Annotated[str, typer.Argument(metavar="GATES", help="A gate vector's id, or a file of gates.")]
-Model = Annotated[str, typer.Option(help="A model's name or folder; the gates' own where left out.")]
+Model = Annotated[str, typer.Option(help="A model's name or folder; the gates' own by default.")]
 
 
 def apply(
@@ -25,7 +25,7 @@ def apply(
     model: Model = "",
     tokens: Annotated[int, typer.Option(min=1, max=1000, help="How many tokens, at most.")] = 20,
     temperature: Annotated[float, typer.Option(min=0, max=10, help="0 takes the most likely token.")] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn, where the temperature isn't 0.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for sampling, where the temperature isn't 0.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
     """Continue a text without and with the gates."""
@@ -39,7 +39,7 @@ def apply(
         console.write_json({"prompt": prompt, "as_it_is": before, "gated": after})
         return
     out = console.out_console()
-    for word, text in (("as it is", before), ("gated", after)):
+    for word, text in (("ungated", before), ("gated", after)):
         out.print(f"[bold]{word}[/]")
         out.print(prompt + text, markup=False, highlight=False, soft_wrap=True)
 
@@ -50,7 +50,7 @@ def evaluate(
     model: Model = "",
     examples: Annotated[int, typer.Option(min=1, help="Held-out examples of each task, at most.")] = 64,
     shots: Annotated[
-        int | None, typer.Option(min=0, max=64, help="In-context examples; each task's own where left out.")
+        int | None, typer.Option(min=0, max=64, help="In-context examples; each task's own by default.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
@@ -77,7 +77,7 @@ def evaluate(
         names = [column["name"] for column in rows["columns"]]
         console.write_json([dict(zip(names, row, strict=True)) for row in rows["rows"]])
         return
-    table = Table("task", "examples", "by guessing", "as it is", "gated", box=None, pad_edge=False)
+    table = Table("task", "examples", "by chance", "ungated", "gated", box=None, pad_edge=False)
     for each, n, chance, before, after, *_ in rows["rows"]:
         table.add_row(each, str(n), f"{chance:.1%}", f"{before:.1%}", f"{after:.1%}")
     console.out_console().print(table)
@@ -92,7 +92,7 @@ def bake(
     dtype: Annotated[
         str, typer.Option(help="Precision of the new weights: float32, bfloat16, float16.")
     ] = "float32",
-    force: Annotated[bool, typer.Option("--force", help="Replace a model's folder that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing model folder.")] = False,
 ) -> None:
     """Save the model with the gates in its weights: a normal model folder, the same in float32."""
     from headscope.core.gating.baking import bake as bake_into

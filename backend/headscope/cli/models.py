@@ -51,7 +51,7 @@ def fetch(
 
 @app.command("add")
 def add(
-    name: Annotated[str, typer.Argument(help="What to call it.")],
+    name: Annotated[str, typer.Argument(help="Its name.")],
     folder: Annotated[
         Path, typer.Argument(help="Folder with config.json, tokenizer.json and *.safetensors.")
     ],

@@ -22,7 +22,7 @@ KINDS = "a .txt, .jsonl or .csv file"
 def list_prompts(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """List the kept prompts, the newest first."""
+    """List saved prompts, newest first."""
     from rich.table import Table
 
     from headscope.cli.store import transaction
@@ -47,10 +47,12 @@ def list_prompts(
 
 @app.command("add")
 def add(
-    file: Annotated[Path, typer.Argument(help="Text (one prompt), JSONL or CSV (a prompt a row), in UTF-8.")],
-    name: Annotated[str, typer.Option(help="Its name; the file's where left out.")] = "",
+    file: Annotated[
+        Path, typer.Argument(help="Text (one prompt), JSONL or CSV (one prompt per row), in UTF-8.")
+    ],
+    name: Annotated[str, typer.Option(help="Its name; the file's by default.")] = "",
 ) -> None:
-    """Keep a file's prompts; writes their id."""
+    """Save a file's prompts; prints their id."""
     row = keep(console.settings(), file, name)
     many = f"{row.n:,} prompts" if row.n > 1 else "one prompt"
     console.err_console().print(f"{console.plain(row.name)}: {many}, {row.characters:,} characters.")
@@ -61,7 +63,7 @@ def add(
 def delete(
     prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="A prompt's id.")],
 ) -> None:
-    """Delete a kept prompt for good; runs keep their results, shares of the lab their copies."""
+    """Delete a saved prompt for good; runs keep their results, shares of the lab their copies."""
     from headscope.cli.store import transaction
     from headscope.store import prompts
 

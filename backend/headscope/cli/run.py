@@ -31,7 +31,7 @@ def run(
     ] = None,
     prompts: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keep this file's prompts, and compute the analysis on them."),
+        typer.Option(metavar="FILE", help="Save this file's prompts, and compute the analysis on them."),
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result here; - is stdout.")
@@ -143,13 +143,13 @@ def _kept(store: Store, run_id: str) -> str:
     """What a run that was stopped keeps, and how to go on."""
     from headscope.store import runs
 
-    on = "The same command goes on from the last finished piece."
+    on = "The same command resumes from the last finished piece."
     with store.session() as session:
         run = runs.get(session, run_id)
         result = runs.result(session, run_id) if run.partial else None
     if result is None:
         return on
-    whole = f"{len(result.seeds)} of {len(run.seeds)} seeds are whole and kept"
+    whole = f"{len(result.seeds)} of {len(run.seeds)} seeds are complete and saved"
     return f"{whole}: `headscope export {run_id}` writes them. {on}"
 
 
@@ -181,7 +181,7 @@ def _write(store: Store, run_id: str, file: Path | None) -> None:
     except OSError as error:
         raise Unavailable(
             f"{file} can't be written: {error.strerror}.",
-            f"The run is kept: headscope export {run_id} --format json -o FILE.",
+            f"The run is saved: headscope export {run_id} --format json -o FILE.",
             code="file-unwritable",
         ) from error
     err.print(f"Result in {file}.")

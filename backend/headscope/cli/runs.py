@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Runs: list, show, cancel, delete.", no_args_is_help=True)
 
-RunId = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run's id, or its first letters where they suffice.")
-]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or enough of its first letters.")]
 
 
 @app.command("list")
@@ -24,10 +22,10 @@ def list_runs(
     task: Annotated[str | None, typer.Option(help="Only this task's.")] = None,
     analysis: Annotated[str | None, typer.Option(help="Only this analysis'.")] = None,
     status: Annotated[str | None, typer.Option(help="queued, running, done, failed or cancelled.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 30,
+    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """List runs, the newest first."""
+    """List runs, newest first."""
     from rich.table import Table
 
     from headscope.cli.store import transaction
@@ -85,7 +83,7 @@ def show(
 
 @app.command("cancel")
 def cancel(run: RunId) -> None:
-    """Ask a run to stop; what it finished is kept, and asking for it again goes on from there."""
+    """Ask a run to stop; finished pieces are kept, and starting it again resumes from them."""
     from headscope.cli.store import transaction
     from headscope.jobs.client import JobClient
     from headscope.store.tables import FINAL
@@ -130,7 +128,7 @@ def complete_id(session: Any, start: str) -> str:
 
     fits = list(session.scalars(select(Run.id).where(Run.id.startswith(start, autoescape=True)).limit(2)))
     if len(fits) > 1 and start not in fits:
-        raise Invalid(f"Several runs begin with {start!r}.", "Write more of the id.", code="ambiguous-run")
+        raise Invalid(f"Several runs begin with {start!r}.", "Give more of the id.", code="ambiguous-run")
     return start if start in fits or not fits else fits[0]
 
 

@@ -27,7 +27,7 @@ def serve(
         bool, typer.Option("--worker/--no-worker", help="Run jobs too, in a child process.")
     ] = True,
     open_browser: Annotated[
-        bool, typer.Option("--open", help="Open the atlas in a browser, where there is one.")
+        bool, typer.Option("--open", help="Open the atlas in a browser, if there is one.")
     ] = False,
 ) -> None:
     """Serve the pages and the API, and run jobs with one worker."""
@@ -58,7 +58,7 @@ def worker(
         str | None, typer.Option(help="Address of the endpoint for prompts.", show_default="127.0.0.1")
     ] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Where results and models live.")] = None,
-    parent_pid: Annotated[int | None, typer.Option(hidden=True, help="End when this process does.")] = None,
+    parent_pid: Annotated[int | None, typer.Option(hidden=True, help="Exit when this process does.")] = None,
 ) -> None:
     """Run jobs and answer prompts, on one device. Start one for each GPU."""
     settings = console.settings(queue=queue, device=device, worker_host=host, data_dir=data_dir)

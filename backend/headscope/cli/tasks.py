@@ -38,10 +38,10 @@ def list_tasks(
 @app.command("show")
 def show(
     name: Name,
-    model: Annotated[str, typer.Option(help="Whose tokens; a model's name.")] = "headscope-2l",
+    model: Annotated[str, typer.Option(help="The model whose tokenizer is used.")] = "headscope-2l",
     examples: Annotated[int, typer.Option(min=1, max=100, help="How many rows.")] = 3,
 ) -> None:
-    """Show a task's rows as the model reads them: tokens apart, targets marked."""
+    """Show a task's rows as the model reads them: token by token, targets marked."""
     from rich.text import Text
 
     from headscope.models.catalogue import Catalogue
@@ -66,9 +66,9 @@ def show(
 @app.command("add")
 def add(
     file: Annotated[
-        Path, typer.Argument(help="JSONL or CSV with prompt, target and perhaps counterfactual.")
+        Path, typer.Argument(help="JSONL or CSV with prompt, target and optionally counterfactual.")
     ],
-    name: Annotated[str | None, typer.Option(help="Its name; the file's name where left out.")] = None,
+    name: Annotated[str | None, typer.Option(help="Its name; the file's by default.")] = None,
     title: Annotated[str, typer.Option(help="Its title in words.")] = "",
     description: Annotated[str, typer.Option(help="What it asks.")] = "",
     template: Annotated[
@@ -79,7 +79,8 @@ def add(
         int | None, typer.Option(min=0, help="In-context examples before each question.")
     ] = None,
     instruction: Annotated[
-        str, typer.Option(help="Asks for the same in words: the task's second form, NAME-instruction.")
+        str,
+        typer.Option(help="An instruction for the same in words: the task's second form, NAME-instruction."),
     ] = "",
 ) -> None:
     """Add a task of your own."""

@@ -31,14 +31,14 @@ def chg(
         float | None, typer.Option(min=0.0, max=10.0, help="Only models with this much noise.")
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**31 - 1, help="Draws which head does what, and the noise.")
+        int, typer.Option(min=0, max=2**31 - 1, help="Seed for which head does what, and for the noise.")
     ] = 0,
     json_file: Annotated[
         Path | None,
-        typer.Option("--json", metavar="FILE", help="Write all that was found here; - is stdout."),
+        typer.Option("--json", metavar="FILE", help="Write the full result here; - is stdout."),
     ] = None,
 ) -> None:
-    """Fit models whose needed, harmful, useless and redundant heads are known; 1 where a target is missed."""
+    """Fit models whose head roles are known; exit code 1 if a target is missed."""
     from headscope.validation.chg import PAPER_SETTINGS, QUICK_SETTINGS, trials, verdict
     from headscope.validation.suite import cases, sizes_named
 
@@ -76,7 +76,7 @@ def _table(done: Sequence[Trial]) -> object:
     from headscope.validation.chg import verdict
     from headscope.validation.planted import ROLES
 
-    table = Table("model", *ROLES, "planted as said", "s", box=None, pad_edge=False)
+    table = Table("model", *ROLES, "planted as intended", "s", box=None, pad_edge=False)
     for one in done:
         holds = "yes" if one.premises.hold else "no: drowned by noise"
         shares = (_share(one.matches[role].precision, one.matches[role].recall) for role in ROLES)
@@ -95,7 +95,7 @@ def _share(precision: float, recall: float) -> str:
 
 def _sentence(said: Verdict, n_done: int, n_planned: int) -> str:
     if not said.n_models:
-        return "No model that still is what it was planted as: use less noise."
+        return "No model still meets its premises: use less noise."
     stopped = "" if n_done == n_planned else f" Stopped after {n_done} of {n_planned} models."
     of = f"{said.pairs:.0%} of {said.n_models} models"
     pairs = f"The redundant pair is needed in some seeds and not in all in {of} (target: 90 %)"

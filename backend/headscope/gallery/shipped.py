@@ -83,7 +83,7 @@ def read(path: Path) -> Shipped:
     except (OSError, EOFError, ValueError, KeyError, TypeError, Invalid) as error:
         raise Invalid(
             f"The shipped run {path.name} can't be read: {error}.",
-            "Reinstall Headscope, or write it anew: `headscope atlas build`.",
+            "Reinstall Headscope, or rebuild it: `headscope atlas build`.",
             code="malformed-gallery",
         ) from error
 

@@ -265,7 +265,7 @@ class HeadAblationIn(LabIn):
 
 
 class HeadAblationOut(Schema):
-    """One head gated off: with every pattern held as it was, and with later heads free to respond."""
+    """One head ablated: with every pattern held as it was, and with later heads free to respond."""
 
     model_config = example(
         model="headscope-2l",

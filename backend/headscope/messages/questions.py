@@ -62,16 +62,16 @@ PATTERNS: Final = Question(
 GATES: Final = Question(
     "gates", "/lab/gates", GatesIn, GatesOut,
     "Next-token probabilities before and after gating heads",
-    "Gates are [layers, heads] in [0, 1]. One forward pass a move of a slider.",
+    "Gates are [layers, heads] in [0, 1]. One forward pass per move of a slider.",
 )  # fmt: skip
 CONTINUE: Final = Question(
     "continue_prompt", "/lab/continue", ContinueIn, ContinueOut,
-    "What the model writes next, as it is and gated",
+    "What the model writes next, ungated and gated",
     "Greedy at temperature 0; sampled by `seed` above, with the same draws for both.",
 )  # fmt: skip
 ABLATION: Final = Question(
     "ablation", "/lab/ablation", HeadAblationIn, HeadAblationOut,
-    "One head gated off: losses with patterns frozen and free",
+    "One head ablated: losses with patterns frozen and free",
     "Frozen patterns show what the head writes itself; free ones also what later heads make of it.",
 )  # fmt: skip
 ATTRIBUTION: Final = Question(
@@ -91,7 +91,7 @@ TABLES: Final = Question(
 )  # fmt: skip
 CROSSED: Final = Question(
     "crossed", "/circuits/crossed", CrossedIn, CrossedOut,
-    "Skip trigrams that a head can't keep apart",
+    "Skip-trigram bugs of a head: pairs that it can't keep apart",
     "Two chosen pairs of one source and their crossed ones, or the worst that the head has.",
 )  # fmt: skip
 VIRTUAL: Final = Question(

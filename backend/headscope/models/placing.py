@@ -45,7 +45,7 @@ def in_place(to: Path, bytes_needed: int) -> Iterator[Path]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
             raise disk_full(to.parent, str(error)) from error
         raise Unavailable(
-            f"The model can't be kept in {to.parent}: {error}.", "See to that folder's rights."
+            f"The model can't be saved in {to.parent}: {error}.", "Check that folder's permissions."
         ) from error
 
 

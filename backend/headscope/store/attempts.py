@@ -29,8 +29,8 @@ INTERRUPTED: Mapping[str, Any] = {
     "title": "Interrupted",
     "status": 503,
     "code": "interrupted",
-    "detail": "The process that computed this run ended before it was through.",
-    "remedy": "Rerun it: it continues with the first unfinished piece.",
+    "detail": "The process that computed this run ended before it finished.",
+    "remedy": "Run it again: it resumes at the first unfinished piece.",
 }
 
 

@@ -34,7 +34,7 @@ def from_file(
     if found.revision and found.model == info.name and found.revision != info.revision:
         raise Invalid(
             f"The gates in {filename} belong to other weights of {info.name} than those here.",
-            "Take the revision out of the file if they are meant for these.",
+            "Remove the revision from the file if they are meant for these.",
             code="other-model",
         )
     return vector

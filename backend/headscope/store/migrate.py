@@ -160,7 +160,7 @@ def _postgres_lock(store: Store) -> Iterator[None]:
             if time.monotonic() > deadline:
                 raise Unavailable(
                     "Another process has been migrating the database for two minutes.",
-                    "End it, or wait until it is through.",
+                    "Stop it, or wait until it has finished.",
                     code="database-locked",
                 )
             time.sleep(0.1)

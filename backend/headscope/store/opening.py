@@ -18,7 +18,7 @@ def opened(settings: Settings) -> Iterator[Store]:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Unavailable(
-            f"The data folder {settings.data_dir} can't be made: {error.strerror}.",
+            f"The data folder {settings.data_dir} can't be created: {error.strerror}.",
             "Set HEADSCOPE_DATA_DIR to a folder that you may write to.",
             code="data-folder",
         ) from error

@@ -71,8 +71,8 @@ def _finished(session: Session, run_id: str, model: ModelInfo) -> Result:
     run = runs.get(session, run_id)
     if run.partial:
         raise Refused(
-            f"Run {run_id} was stopped before its end, and what it has may still grow: it is {run.status}.",
-            "Start it again and name it when it is done.",
+            f"Run {run_id} is {run.status}, so its result may still change.",
+            "Restart it, and name it when it is done.",
             code="run-not-done",
         )
     if run.result_id is None:

@@ -67,8 +67,8 @@ def reproduce(session: Session, run_id: str, *, queue: str | None) -> Submitted:
         return Submitted(run, run.last.number, new=False)
     if run.result_id is None or run.partial:
         raise Refused(
-            f"Run {run_id} has no whole result to compare with: it is {run.status}.",
-            "Start it again, and reproduce it once it is done.",
+            f"Run {run_id} has no complete result to compare with: it is {run.status}.",
+            "Restart it, and reproduce it once it is done.",
             code="run-not-done",
         )
     attempt = attempts.add(session, run, "reproduce", queue=queue, code_version=__version__)

@@ -114,7 +114,7 @@ def _sqlite_engine(url: URL, patience: float) -> Engine:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Unavailable(
-                f"The data folder {folder} can't be made: {error.strerror}.",
+                f"The data folder {folder} can't be created: {error.strerror}.",
                 "Set HEADSCOPE_DATA_DIR to a folder that you may write to.",
                 code="data-folder",
             ) from error
@@ -173,7 +173,7 @@ def _problem(error: DBAPIError, url: URL) -> Unavailable | None:
     if "locked" in said or "busy" in said:
         return Unavailable(
             "The database is locked by another program.",
-            "Close what holds it, or try again in a few seconds.",
+            "Close the program that holds it, or try again in a few seconds.",
             code="database-locked",
         )
     if "disk is full" in said or "no space left" in said or "disk full" in said:
@@ -203,7 +203,7 @@ def _problem(error: DBAPIError, url: URL) -> Unavailable | None:
     if "malformed" in said or "not a database" in said:
         return Unavailable(
             f"{where} is damaged or not a database.",
-            "Restore it from a copy, or move it away and start fresh.",
+            "Restore it from a backup, or move it away and start with an empty one.",
             code="database-damaged",
         )
     if is_sqlite(url) and ("unable to open" in said or "disk i/o error" in said):

@@ -31,7 +31,7 @@ def read_prompts(filename: str, content: bytes, name: str = "", *, max_bytes: in
     if ending not in (".txt", ".csv", *_JSON_ENDINGS):
         raise Invalid(
             f"{filename or 'The file'} is neither text, JSON lines nor CSV by its name.",
-            "Save it as .txt (one prompt), .jsonl or .csv (a prompt a row).",
+            "Save it as .txt (one prompt), .jsonl or .csv (one prompt per row).",
             code="file-type",
         )
     if len(content) > max_bytes:
@@ -52,7 +52,7 @@ def _batch(filename: str, numbered: Iterator[tuple[int, str]]) -> list[str]:
         if len(texts) == MAX_PROMPTS:
             raise TooLarge(
                 f"Line {line}: {filename} has more than {MAX_PROMPTS:,} prompts.",
-                "Cut it into several files.",
+                "Split it into several files.",
             )
         check_text(text, f"Line {line}: the prompt")
         texts.append(text)

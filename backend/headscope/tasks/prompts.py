@@ -47,7 +47,7 @@ def check_text(text: str, what: str) -> None:
     if len(text) > MAX_TEXT:
         raise Invalid(
             f"{what} has {len(text):,} characters; at most {MAX_TEXT:,} are taken.",
-            "Shorten it, or cut it into several prompts.",
+            "Shorten it, or split it into several prompts.",
             code="too-long",
         )
     if fault := unstorable(text):

@@ -37,7 +37,7 @@ class Template:
             raise _invalid(f"The template has {len(text)} characters, at most {_MAX_CHARACTERS} are read.")
         for field in (_PROMPT, _TARGET):
             if text.count(field) != 1:
-                raise _invalid(f"The template has {field} {text.count(field)} times, it must be there once.")
+                raise _invalid(f"The template has {field} {text.count(field)} times, it must appear once.")
         if not text.endswith(_TARGET):
             raise _invalid("The template must end with {target}: what follows the answer can't carry loss.")
         before, _, rest = text.partition(_PROMPT)

@@ -41,7 +41,7 @@ def json_values(text: str, example: str) -> Iterator[tuple[int, Any]]:
     """
     if text.lstrip()[:1] == "[":
         raise Invalid(
-            "The file is one JSON list.", f"Write one object a line instead, like {example}.", code="json"
+            "The file is one JSON list.", f"Write one object per line instead, like {example}.", code="json"
         )
     for line, source in enumerate(text.split("\n"), 1):  # not splitlines: strings may hold U+2028
         if not source.strip():
@@ -88,7 +88,7 @@ def shortened(text: str) -> str:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise ValueError("a field is there twice")
+        raise ValueError("a field appears twice")
     return values
 
 

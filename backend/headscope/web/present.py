@@ -90,11 +90,11 @@ def _notice(session: Session, run: Run) -> str | None:
         return None
     last = run.last
     if last.cancel_requested_at is not None:
-        return "It was asked to stop and ends at its next pause."
+        return "It was asked to stop and will at its next checkpoint."
     if last.status == "running" and not workers.is_alive(session, last.owner):
         waiting = notice(session, run)
         return "The worker that computed this run no longer answers. " + (
-            waiting or "Another one goes on from the last finished piece in a few seconds."
+            waiting or "Another one resumes from the last finished piece in a few seconds."
         )
     return notice(session, run)
 

@@ -73,7 +73,7 @@ def _unstorable(_: Request, error: Exception) -> Response:
     return ProblemResponse(
         Invalid(
             "The request holds text that can't be stored or looked for, such as a NUL character.",
-            "Take it out and send again.",
+            "Remove it and send again.",
             code="not-text",
         )
     )
@@ -83,7 +83,7 @@ def invalid(errors: list[dict[str, Any]]) -> Invalid:
     """Pydantic's findings as one sentence each, at most five, and what to do about the first."""
     first = errors[0] if errors else {}
     if first.get("type") == "json_invalid":
-        reason = first.get("ctx", {}).get("error", "it doesn't parse")
+        reason = first.get("ctx", {}).get("error", "it can't be parsed")
         return Invalid(f"The body is not JSON: {reason}.", "Send a JSON object.", code="not-json")
     # Our own validators' words, without pydantic's "Value error" before them.
     sentences = dict.fromkeys(f"{_place(e['loc'])}: {_fault(e)}." for e in errors[:5])

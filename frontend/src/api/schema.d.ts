@@ -635,14 +635,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Kept prompts and batches, newest first
+         * Saved prompts and batches, newest first
          * @description Without their texts, but for the beginning of the first.
          */
         get: operations["list_prompts"];
         put?: never;
         /**
-         * Keep a prompt
-         * @description The id is the hash of the text. 200 where the same text is kept already; a name given is its new name.
+         * Save a prompt
+         * @description The id is the hash of the text. 200 where the same text is saved already; a name given is its new name.
          *
          *     422 for an empty text, a NUL character, half of a character.
          */
@@ -663,8 +663,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Keep prompts from a file: text, JSONL or CSV
-         * @description 413 for too many or too large, 422 for what can't be prompts, naming the line; then nothing is kept.
+         * Save prompts from a file: text, JSONL or CSV
+         * @description 413 for too many or too large, 422 for what can't be prompts, naming the line; then none is saved.
          */
         post: operations["upload_prompts"];
         delete?: never;
@@ -701,14 +701,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A kept prompt with its text, or a page of a batch
+         * A saved prompt with its text, or a page of a batch
          * @description 404 for an unknown or deleted one.
          */
         get: operations["get_prompt"];
         put?: never;
         post?: never;
         /**
-         * Delete a kept prompt
+         * Delete a saved prompt
          * @description For good. Runs keep their results, and a share of a lab view keeps its own copy until it is revoked.
          */
         delete: operations["delete_prompt"];
@@ -725,14 +725,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Kept gate vectors, newest first
+         * Saved gate vectors, newest first
          * @description All, or one model's.
          */
         get: operations["list_gates"];
         put?: never;
         /**
-         * Keep a gate vector
-         * @description The id is the hash of model, weights and gates; 200 where they are kept already, under the new name.
+         * Save a gate vector
+         * @description The id is the hash of model, weights and gates; 200 where they are saved already, under the new name.
          *
          *     422 for gates of another shape or outside [0, 1], telling which; 404 for an unknown model.
          */
@@ -753,8 +753,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Keep gates that a finished run gives
-         * @description One of those that `GET /runs/{run_id}/gates` lists, under its own id; 200 where it is kept already.
+         * Save gates that a finished run gives
+         * @description One of those that `GET /runs/{run_id}/gates` lists, under its own id; 200 where it is saved already.
          *
          *     404 for gates or a seed that the run doesn't give, 409 for a run without a result or without gates.
          */
@@ -780,7 +780,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a kept gate vector
+         * Delete a saved gate vector
          * @description Runs that used it keep their results.
          */
         delete: operations["delete_gates"];
@@ -798,7 +798,7 @@ export interface paths {
         };
         /**
          * Download a gate vector: JSON, CSV or safetensors
-         * @description CSV has a row a head and the numbers only; the others also say for which weights they are.
+         * @description CSV has one row per head and the numbers only; the others also say for which weights they are.
          */
         get: operations["export_gates"];
         put?: never;
@@ -860,7 +860,7 @@ export interface paths {
         put?: never;
         /**
          * Next-token probabilities before and after gating heads
-         * @description Gates are [layers, heads] in [0, 1]. One forward pass a move of a slider.
+         * @description Gates are [layers, heads] in [0, 1]. One forward pass per move of a slider.
          */
         post: operations["gates"];
         delete?: never;
@@ -879,7 +879,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What the model writes next, as it is and gated
+         * What the model writes next, ungated and gated
          * @description Greedy at temperature 0; sampled by `seed` above, with the same draws for both.
          */
         post: operations["continue_prompt"];
@@ -899,7 +899,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * One head gated off: losses with patterns frozen and free
+         * One head ablated: losses with patterns frozen and free
          * @description Frozen patterns show what the head writes itself; free ones also what later heads make of it.
          */
         post: operations["ablation"];
@@ -979,7 +979,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Skip trigrams that a head can't keep apart
+         * Skip-trigram bugs of a head: pairs that it can't keep apart
          * @description Two chosen pairs of one source and their crossed ones, or the worst that the head has.
          */
         post: operations["crossed"];
@@ -2876,7 +2876,7 @@ export interface components {
         };
         /**
          * HeadAblationOut
-         * @description One head gated off: with every pattern held as it was, and with later heads free to respond.
+         * @description One head ablated: with every pattern held as it was, and with later heads free to respond.
          * @example {
          *       "model": "headscope-2l",
          *       "layer": 1,
@@ -4951,7 +4951,7 @@ export interface components {
             shots: number;
             /**
              * Targets
-             * @description What carries loss, in words.
+             * @description Which tokens carry loss, in words.
              */
             targets: string;
             /**
@@ -5769,7 +5769,7 @@ export interface operations {
     get_figure: {
         parameters: {
             query?: {
-                /** @description A head has a role at this score or above. */
+                /** @description Score from which a head has a role. */
                 threshold?: number;
                 mode?: "every" | "always" | "any";
                 theme?: "light" | "dark";
@@ -5819,7 +5819,7 @@ export interface operations {
     get_table: {
         parameters: {
             query?: {
-                /** @description A head has a role at this score or above. */
+                /** @description Score from which a head has a role. */
                 threshold?: number;
                 mode?: "every" | "always" | "any";
                 /** @description The head, e.g. 1.5, of a figure about one head. */
@@ -5870,7 +5870,7 @@ export interface operations {
             query: {
                 format: "csv" | "json" | "npz" | "html" | "ipynb" | "png" | "svg";
                 figure?: string | null;
-                /** @description A head has a role at this score or above. */
+                /** @description Score from which a head has a role. */
                 threshold?: number;
                 mode?: "every" | "always" | "any";
                 theme?: "light" | "dark";
@@ -5964,7 +5964,7 @@ export interface operations {
             query?: {
                 /** @description A seed of the run, or the mean over seeds. */
                 seed?: string;
-                /** @description A head has a role at this score or above. */
+                /** @description Score from which a head has a role. */
                 threshold?: number;
                 /** @description A share's token: opens the runs it points to without signing in. */
                 share?: string | null;
@@ -6052,14 +6052,14 @@ export interface operations {
                 share?: string | null;
                 /** @description A finished run of `chg`; repeat it for each one. */
                 run: string[];
-                /** @description A head has a role at this score or above. */
+                /** @description Score from which a head has a role. */
                 threshold?: number;
                 mode?: "every" | "always" | "any";
                 /** @description Which score, in a view that shows one at a time. */
                 score?: "facilitation" | "interference" | "irrelevance";
                 /** @description Show the paper's values beside the runs. */
                 published?: boolean;
-                /** @description Shares as the fewest seeds of any run would give them. */
+                /** @description Shares at the smallest number of seeds of any run. */
                 common?: boolean;
             };
             header?: never;
@@ -6106,14 +6106,14 @@ export interface operations {
                 share?: string | null;
                 /** @description A finished run of `chg`; repeat it for each one. */
                 run: string[];
-                /** @description A head has a role at this score or above. */
+                /** @description Score from which a head has a role. */
                 threshold?: number;
                 mode?: "every" | "always" | "any";
                 /** @description Which score, in a view that shows one at a time. */
                 score?: "facilitation" | "interference" | "irrelevance";
                 /** @description Show the paper's values beside the runs. */
                 published?: boolean;
-                /** @description Shares as the fewest seeds of any run would give them. */
+                /** @description Shares at the smallest number of seeds of any run. */
                 common?: boolean;
             };
             header?: never;
@@ -6162,14 +6162,14 @@ export interface operations {
                 share?: string | null;
                 /** @description A finished run of `chg`; repeat it for each one. */
                 run: string[];
-                /** @description A head has a role at this score or above. */
+                /** @description Score from which a head has a role. */
                 threshold?: number;
                 mode?: "every" | "always" | "any";
                 /** @description Which score, in a view that shows one at a time. */
                 score?: "facilitation" | "interference" | "irrelevance";
                 /** @description Show the paper's values beside the runs. */
                 published?: boolean;
-                /** @description Shares as the fewest seeds of any run would give them. */
+                /** @description Shares at the smallest number of seeds of any run. */
                 common?: boolean;
             };
             header?: never;
@@ -7299,7 +7299,7 @@ export interface operations {
                 preset?: string | null;
                 /** @description A seed of the run, or the mean over seeds. */
                 seed?: string;
-                /** @description A head has a role at this score or above. */
+                /** @description Score from which a head has a role. */
                 threshold?: number;
             };
             header?: never;

@@ -129,7 +129,7 @@ def test_a_seed_that_fails_is_given_up_and_the_others_go_on() -> None:
 
 def test_cancelling_and_empty_sets_are_passed_on() -> None:
     def stop() -> None:
-        raise Cancelled("Stopped.", "Start it again.")
+        raise Cancelled("Stopped.", "Restart it.")
 
     with pytest.raises(Cancelled):
         contrast(random_model(), [RETAIN], [FORGET], SEEDS, _phase(), _start(), checkpoint=stop)

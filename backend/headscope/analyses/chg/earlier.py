@@ -36,14 +36,14 @@ def taken_over(spec: Spec[ChgParams]) -> ChgResult | None:
         raise Invalid(
             f"The run named is of version {run.schema_version} of causal head gating, not of "
             f"{ChgResult.VERSION}.",
-            "Start a run of its own with as many seeds as you want.",
+            "Start a separate run with as many seeds as you want.",
             code="other-version",
         )
     _check_settings(run, params)
     if params.seeds <= len(run.seeds):
         raise Invalid(
-            f"The run named has {len(run.seeds)} seeds already, and {params.seeds} in all are asked for.",
-            "Say how many seeds there shall be in all, more than there are.",
+            f"The run named has {len(run.seeds)} seeds already, and {params.seeds} in all were asked for.",
+            "Give the total number of seeds, more than there are already.",
             code="no-more-seeds",
         )
     return run
@@ -73,6 +73,6 @@ def _check_settings(run: ChgResult, params: ChgParams) -> None:
     if differing:
         raise Invalid(
             f"Seeds can be added with the same settings only; these differ: {', '.join(differing)}.",
-            "Give the settings of the run named, or start a run of its own.",
+            "Use the settings of the run named, or start a separate run.",
             code="other-settings",
         )

@@ -100,7 +100,7 @@ def _values(spec: Spec[ChgParams], seeds: Sequence[int], arrays: Arrays, pieces:
 
 def _stopped(params: ChgParams, seeds: Sequence[int]) -> Iterator[str]:
     if len(seeds) < params.seeds:
-        yield f"Stopped before its end: {len(seeds)} of {params.seeds} seeds. Start it again to fit the rest."
+        yield f"Stopped before it finished: {len(seeds)} of {params.seeds} seeds. Restart it to fit the rest."
 
 
 def _settled(params: ChgParams, updates: NDArray[Any]) -> Iterator[str]:

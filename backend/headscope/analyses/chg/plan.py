@@ -3,7 +3,7 @@
 1. Seeds go in groups: as many at once as let a single update stay below a piece's length. A group's updates
    share forward passes, whatever the device.
 2. A group's phase is cut into runs of updates; a piece hands logits and Adam's moments to the next.
-3. The model as it is, and each group under each of its three sets of gates, are scored on held-out examples;
+3. The ungated model, and each group under each of its three sets of gates, are scored on held-out examples;
    G+ and G- once more with gates rounded to open or shut.
 4. Where seeds are added to an earlier run, its seeds are one small piece, and only the others are fitted.
 
@@ -50,9 +50,9 @@ class Group:
 def plan(spec: Spec[ChgParams], earlier: int) -> list[Piece]:
     """All pieces of a run in the order they are computed; ``earlier`` seeds come from another run."""
     params = spec.params
-    first = [Piece(UNGATED, "The model as it is", partial(ungated, spec), weight=_ask_flop(spec))]
+    first = [Piece(UNGATED, "The ungated model", partial(ungated, spec), weight=_ask_flop(spec))]
     if earlier:
-        label = f"Seeds taken over, {seeds_label(params, range(earlier))}"
+        label = f"Seeds reused, {seeds_label(params, range(earlier))}"
         first.insert(0, Piece(EARLIER, label, partial(take_over, spec), weight=0.0))
     return [*first, *(piece for group in groups(spec, earlier) for piece in group.pieces())]
 

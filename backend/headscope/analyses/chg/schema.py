@@ -83,9 +83,9 @@ class ChgParams(Params):
     clip: Clip = 1.0
     remember: bool = Field(
         default=False,
-        title="Remember slopes",
-        description="Blend a batch's slopes with what earlier batches found for the other examples: less "
-        "noise from small batches, where examples come round at least twice.",
+        title="Remember gradients (SAGA)",
+        description="Blend a batch's gradients with those last seen for all other examples (SAGA): less "
+        "noise from small batches, where each example is used at least twice.",
     )
     settle: bool = Field(
         default=False,
@@ -113,7 +113,7 @@ class ChgParams(Params):
         default=None,
         max_length=64,
         title="Add seeds to",
-        description="The id of a finished run of the same model, task and settings: its seeds are taken over "
+        description="The id of a finished run of the same model, task and settings: its seeds are reused "
         "and only those beyond them are fitted. Seeds counts all of them.",
     )
     dtype: FitPrecision = "float32"

@@ -21,7 +21,7 @@ class PathsParams(Params):
         min_length=1,
         max_length=20_000,
         title="Prompt",
-        description="Its logits are expanded into paths. It is kept with the run.",
+        description="Its logits are expanded into paths. It is stored with the run.",
     )
     at: int | None = Field(
         default=None,
@@ -45,8 +45,8 @@ class PathsParams(Params):
         default=None,
         max_length=64,
         title="Prompts",
-        description="The id of kept prompts on which the importance of heads is measured; random tokens that "
-        "repeat where unset.",
+        description="The id of saved prompts on which the importance of heads is measured; random tokens "
+        "that repeat where unset.",
     )
     rows: int = Field(
         default=4,

@@ -17,5 +17,5 @@ class ResidualParams(WeightParams):
         max_length=20_000,
         title="Prompt",
         description="On which norms along the stream, and attention to the present token, are measured. It "
-        "is kept with the run.",
+        "is stored with the run.",
     )

@@ -35,7 +35,7 @@ Score = Annotated[
     Query(description="Which score, in a view that shows one at a time."),
 ]
 Published = Annotated[bool, Query(description="Show the paper's values beside the runs.")]
-Common = Annotated[bool, Query(description="Shares as the fewest seeds of any run would give them.")]
+Common = Annotated[bool, Query(description="Shares at the smallest number of seeds of any run.")]
 Format = Literal["csv", "json", "html", "png", "svg"]
 
 

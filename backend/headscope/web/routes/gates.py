@@ -31,15 +31,15 @@ of_runs = APIRouter(
 )
 
 
-@router.get("", summary="Kept gate vectors, newest first")
+@router.get("", summary="Saved gate vectors, newest first")
 def list_gates(session: StoreSession, model: str | None = None) -> list[GateVectorOut]:
     """All, or one model's."""
     return [gate_vector_out(row) for row in gates.everything(session, model)]
 
 
-@router.post("", status_code=201, summary="Keep a gate vector", responses={200: {"model": GateVectorOut}})
+@router.post("", status_code=201, summary="Save a gate vector", responses={200: {"model": GateVectorOut}})
 def keep_gates(body: GateVectorIn, app: App, session: StoreSession, response: Response) -> GateVectorOut:
-    """The id is the hash of model, weights and gates; 200 where they are kept already, under the new name.
+    """The id is the hash of model, weights and gates; 200 where they are saved already, under the new name.
 
     422 for gates of another shape or outside [0, 1], telling which; 404 for an unknown model.
     """
@@ -53,7 +53,7 @@ def keep_gates(body: GateVectorIn, app: App, session: StoreSession, response: Re
 @router.post(
     "/of-run/{run_id}",
     status_code=201,
-    summary="Keep gates that a finished run gives",
+    summary="Save gates that a finished run gives",
     responses={200: {"model": GateVectorOut}},
 )
 def keep_gates_of_run(
@@ -68,7 +68,7 @@ def keep_gates_of_run(
     seed: Seed = "mean",
     threshold: Threshold = 0.5,
 ) -> GateVectorOut:
-    """One of those that `GET /runs/{run_id}/gates` lists, under its own id; 200 where it is kept already.
+    """One of those that `GET /runs/{run_id}/gates` lists, under its own id; 200 where it is saved already.
 
     404 for gates or a seed that the run doesn't give, 409 for a run without a result or without gates.
     """
@@ -88,7 +88,7 @@ def get_gates(gates_id: str, session: StoreSession) -> GateVectorOut:
     return gate_vector_out(gates.get(session, gates_id))
 
 
-@router.delete("/{gates_id}", status_code=204, summary="Delete a kept gate vector")
+@router.delete("/{gates_id}", status_code=204, summary="Delete a saved gate vector")
 def delete_gates(gates_id: str, session: StoreSession) -> None:
     """Runs that used it keep their results."""
     gates.remove(session, gates_id)
@@ -107,7 +107,7 @@ def export_gates(
     session: StoreSession,
     format: Format = "json",  # noqa: A002 - the query's name in the API
 ) -> Response:
-    """CSV has a row a head and the numbers only; the others also say for which weights they are."""
+    """CSV has one row per head and the numbers only; the others also say for which weights they are."""
     vector = gates.load(session, gates_id)
     return Response(
         write_gates(vector, format),

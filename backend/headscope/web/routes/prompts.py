@@ -38,15 +38,15 @@ def tokenize(body: TokenizeIn, app: App) -> TokenizeOut:
     )
 
 
-@router.get("", summary="Kept prompts and batches, newest first")
+@router.get("", summary="Saved prompts and batches, newest first")
 def list_prompts(session: StoreSession) -> list[PromptOut]:
     """Without their texts, but for the beginning of the first."""
     return [prompt_out(row) for row in prompts.everything(session)]
 
 
-@router.post("", status_code=201, summary="Keep a prompt", responses={200: {"model": PromptOut}})
+@router.post("", status_code=201, summary="Save a prompt", responses={200: {"model": PromptOut}})
 def keep_prompt(body: PromptIn, session: StoreSession, response: Response) -> PromptOut:
-    """The id is the hash of the text. 200 where the same text is kept already; a name given is its new name.
+    """The id is the hash of the text. 200 where the same text is saved already; a name given is its new name.
 
     422 for an empty text, a NUL character, half of a character.
     """
@@ -56,7 +56,7 @@ def keep_prompt(body: PromptIn, session: StoreSession, response: Response) -> Pr
 @router.post(
     "/upload",
     status_code=201,
-    summary="Keep prompts from a file: text, JSONL or CSV",
+    summary="Save prompts from a file: text, JSONL or CSV",
     responses={200: {"model": PromptOut}},
 )
 def upload_prompts(
@@ -65,12 +65,12 @@ def upload_prompts(
     response: Response,
     file: Annotated[
         UploadFile,
-        "In UTF-8. .txt: one prompt. .jsonl: a string a line, or objects with `text` or `prompt`. "
+        "In UTF-8. .txt: one prompt. .jsonl: one string per line, or objects with `text` or `prompt`. "
         ".csv: a column of that name, or one column. Up to 10,000 prompts.",
     ],
     name: Annotated[str, Form(max_length=200, description="The file's name where unset.")] = "",
 ) -> PromptOut:
-    """413 for too many or too large, 422 for what can't be prompts, naming the line; then nothing is kept."""
+    """413 for too many or too large, 422 for what can't be prompts, naming the line; then none is saved."""
     limit = app.settings.max_upload_bytes
     content = read_upload(file, limit)
     found = read_prompts(file.filename or "upload", content, name, max_bytes=limit)
@@ -94,7 +94,7 @@ def list_examples(model: str, app: App) -> list[PromptExample]:
     ]
 
 
-@router.get("/{prompt_id}", summary="A kept prompt with its text, or a page of a batch")
+@router.get("/{prompt_id}", summary="A saved prompt with its text, or a page of a batch")
 def get_prompt(
     prompt_id: str,
     session: StoreSession,
@@ -109,7 +109,7 @@ def get_prompt(
     )
 
 
-@router.delete("/{prompt_id}", status_code=204, summary="Delete a kept prompt")
+@router.delete("/{prompt_id}", status_code=204, summary="Delete a saved prompt")
 def delete_prompt(prompt_id: str, session: StoreSession) -> None:
     """For good. Runs keep their results, and a share of a lab view keeps its own copy until it is revoked."""
     prompts.remove(session, prompt_id)

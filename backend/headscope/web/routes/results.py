@@ -39,7 +39,7 @@ router = APIRouter(prefix="/runs/{run_id}", tags=["runs"], dependencies=[Depends
 Mode = Literal["every", "always", "any"]
 Format = Literal["csv", "json", "npz", "html", "ipynb", "png", "svg"]
 Theme = Literal["light", "dark"]
-Threshold = Annotated[float, Query(gt=0, le=1, description="A head has a role at this score or above.")]
+Threshold = Annotated[float, Query(gt=0, le=1, description="Score from which a head has a role.")]
 Head = Annotated[
     str | None, Query(max_length=16, description="The head, e.g. 1.5, of a figure about one head.")
 ]

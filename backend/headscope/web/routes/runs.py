@@ -102,7 +102,7 @@ def reproduce_run(run_id: str, app: App) -> RunOut:
     with app.store.session() as session:
         run = runs.get(session, run_id)
         if not run.whole:
-            raise not_done(run_id, run.status, "whole result")
+            raise not_done(run_id, run.status, "complete result")
         _, estimate = ask_again(app, session, run)
     app.jobs.reproduce(run_id, choose_queue(app.store, estimate).queue)
     with app.store.session() as session:

@@ -39,7 +39,7 @@ class TaskOut(Schema):
     content_hash: str
     template: str | None
     shots: int
-    targets: str = Field(description="What carries loss, in words.")
+    targets: str = Field(description="Which tokens carry loss, in words.")
     judged: Literal["top", "each", "pair"] = Field(
         description="Right where all target tokens are most likely (top), by the share that are (each), "
         "or where the target is likelier than the counterfactual (pair)."

@@ -90,7 +90,7 @@ export function Pictures({
   return (
     <div className="pictures">
       <div className="wide">
-        <Picture title="How do the shares change with more seeds?" figure={seeds} source={source("seeds")} />
+        <Picture title="How do the shares move with more seeds?" figure={seeds} source={source("seeds")} />
       </div>
       <Picture title="How many heads have a score this high?" figure={ecdf} source={source("ecdf")} />
       <Picture title="Roles through the layers" figure={layers} source={source("layers")} />
@@ -99,7 +99,7 @@ export function Pictures({
           <ScoreMap {...props} />
         </div>
       )}
-      <Picture title="Does it hold on held-out examples?" figure={heldout} source={source("heldout")} />
+      <Picture title="Does it hold on new examples?" figure={heldout} source={source("heldout")} />
       <Picture title="Loss while the gates were fitted" figure={loss} source={source("loss")} />
     </div>
   );
