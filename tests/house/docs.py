@@ -1,4 +1,5 @@
-"""Whether the documentation is complete: every setting, route, analysis, parameter and command is in it.
+"""Whether the documentation is complete: every setting, route, analysis, parameter and command is in it, and
+every file and module that it names exists.
 
 ``make check`` runs this file; ``test_docs.py`` runs the same checks.
 """
@@ -6,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 import sys
 from collections.abc import Iterator
@@ -15,7 +17,14 @@ import typer.main
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+BASES = (ROOT, ROOT / "backend" / "headscope", ROOT / "frontend", ROOT / "frontend" / "src")
+"""Folders from which the documentation names files; `core/model/load.py` stands in the second."""
 _LINK = re.compile(r"\]\((?!https?://|mailto:|#)([^)#\s]+)")
+_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_SPAN = re.compile(r"`([^`\n]+)`")
+_PATH = re.compile(r"[\w.-]+/[\w./-]*")
+_FROM_ROOT = re.compile(r"(?<![\w/.*-])(?:backend|docker|docs|frontend|tests)/[\w./-]*[\w/]")
+_MODULE = re.compile(r"[a-z_]+(?:\.(?!py$)\w+)+")
 
 
 def missing_settings() -> Iterator[str]:
@@ -84,15 +93,54 @@ def stale_reference() -> Iterator[str]:
         yield "docs/reference.md is out of step with the docstrings: make reference"
 
 
+def pages() -> list[Path]:
+    """README and all of docs."""
+    return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+
 def broken_links() -> Iterator[str]:
     """Relative links in README and docs that lead nowhere."""
-    for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]:
+    for page in pages():
         for target in _LINK.findall(_text(page)):
             if not (page.parent / target).exists():
                 yield f"{page.relative_to(ROOT)}: {target} doesn't exist"
 
 
+def missing_paths() -> Iterator[str]:
+    """Files and folders that README or docs name and that don't exist."""
+    for page in pages():
+        text = _FENCE.sub("", _text(page))
+        yield from (f"{page.relative_to(ROOT)}: there is no {path}" for path in absent_paths(text))
+
+
+def absent_paths(text: str) -> list[str]:
+    """Paths in a text that lead nowhere: those in code spans from any of ``BASES``, others from the root.
+
+    A span is a path where its first part is a folder; NAME in it stands for any name.
+    """
+    spans = [span for span in _SPAN.findall(text) if _PATH.fullmatch(span) and _in_a_base(span.split("/")[0])]
+    named = dict.fromkeys([*spans, *_FROM_ROOT.findall(text)])
+    return [path for path in named if "NAME" not in path and not _in_a_base(path)]
+
+
+def missing_modules() -> Iterator[str]:
+    """Names of the package, such as `store.requests.ask`, that README or docs use and that don't exist."""
+    for page in pages():
+        text = _FENCE.sub("", _text(page))
+        yield from (f"{page.relative_to(ROOT)}: there is no {name}" for name in absent_modules(text))
+
+
+def absent_modules(text: str) -> list[str]:
+    """Dotted names in code spans that begin with one of the package's folders and can't be resolved."""
+    package = ROOT / "backend" / "headscope"
+    spans = [span.removeprefix("headscope.") for span in _SPAN.findall(text)]
+    named = [span for span in spans if _MODULE.fullmatch(span) and (package / span.split(".")[0]).is_dir()]
+    return [name for name in dict.fromkeys(named) if not _resolves(name)]
+
+
 CHECKS = (
+    missing_paths,
+    missing_modules,
     missing_settings,
     missing_routes,
     missing_analyses,
@@ -110,6 +158,18 @@ def _commands(path: str, command: object) -> Iterator[str]:
         return
     for name, child in subcommands.items():
         yield from _commands(f"{path} {name}", child)
+
+
+def _in_a_base(path: str) -> bool:
+    return any((base / path).exists() for base in BASES)
+
+
+def _resolves(name: str) -> bool:
+    try:
+        pkgutil.resolve_name(f"headscope.{name}")
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
 def _text(page: Path) -> str:
