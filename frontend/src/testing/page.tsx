@@ -6,7 +6,7 @@ import { App } from "../App";
 import { forget } from "../api/resource";
 import { SubjectProvider } from "../parts/subject";
 import { ThemeProvider } from "../parts/theme";
-import "./browser";
+import { clipboard } from "./browser";
 
 // A busy machine may take its time; what is there is found at once all the same.
 configure({ asyncUtilTimeout: 8000 });
@@ -50,3 +50,6 @@ export const findButton = (name: string | RegExp) => screen.findByRole<HTMLButto
 export function textOf(element: Element | null | undefined): string {
   return (element?.textContent ?? "").replace(/\s+/g, " ").trim();
 }
+
+/** What was copied last. */
+export const clipboardText = () => clipboard.text;
