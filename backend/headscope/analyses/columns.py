@@ -16,7 +16,7 @@ from headscope.figures.view import Mode
 Array = NDArray[Any]
 
 Table = dict[str, Any]
-"""``{"columns": [{"name", "title", "unit"}], "rows": [[...]]}``; what isn't a finite number is None, as JSON has none."""
+"""``{"columns": [{"name", "title", "unit"}], "rows": [[...]]}``; a cell without a finite number is None."""
 
 Column = tuple[str, str, str, Array]
 """Name, title, unit ("" where it has none), values."""
