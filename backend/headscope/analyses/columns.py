@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +16,7 @@ from headscope.figures.view import Mode
 Array = NDArray[Any]
 
 Table = dict[str, Any]
-"""``{"columns": [{"name", "title", "unit"}], "rows": [[...]]}``; a number that isn't there is None."""
+"""``{"columns": [{"name", "title", "unit"}], "rows": [[...]]}``; a cell without a finite number is None."""
 
 Column = tuple[str, str, str, Array]
 """Name, title, unit ("" where it has none), values."""
@@ -68,5 +69,5 @@ def _plain(value: Any) -> Any:
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, float):
         # float32 shown with float64's digits would pretend to know more than it does
-        return None if plain != plain else float(f"{plain:.7g}")
+        return float(f"{plain:.7g}") if math.isfinite(plain) else None
     return plain

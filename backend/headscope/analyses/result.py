@@ -107,11 +107,15 @@ class Result:
     def from_json(cls: type[R], content: Mapping[str, Any]) -> R:
         """The inverse of ``to_json``.
 
-        ``Invalid`` (malformed-result) where a field is missing, or an array is malformed or of another shape.
+        ``Invalid`` (malformed-result) where a field is missing or of another kind, or an array of another
+        shape; (malformed-array) where one can't be read.
         """
         missing = sorted(_HEADER - set(content))
         if missing:
             raise _malformed(f"The result lacks {', '.join(missing)}.")
+        for name, kinds in _PLAIN.items():
+            if not isinstance(content[name], kinds):
+                raise _malformed(f"The result's {name} can't be read: {type(content[name]).__name__}.")
         try:
             model = ModelInfo(**content["model"])
         except TypeError as error:
@@ -228,3 +232,11 @@ def _malformed(message: str) -> Invalid:
 
 _BASE = frozenset(each.name for each in fields(Result))
 _HEADER = frozenset({"analysis", "schema_version", "params", "model", "task", "seeds", "values"})
+
+_PLAIN: Mapping[str, type | tuple[type, ...]] = {
+    "params": Mapping,
+    "task": (Mapping, types.NoneType),
+    "seeds": (list, tuple),
+    "values": Mapping,
+}
+"""What parts of the header are, where anything else would fail only when it is used."""

@@ -1,0 +1,106 @@
+"""Headlines: every number that a run tells has its words and its unit, and is what its unit says."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import pytest
+
+from figures.samples import SAMPLES
+from headscope.analyses import ANALYSES
+from headscope.analyses.base import Result
+from headscope.analyses.headline import HeadlineValue, told
+from headscope.gallery import shipped
+
+TYPED = [name for name in ANALYSES if ANALYSES[name].result is not Result]
+"""Those whose quantities are written out, not worded by the name."""
+
+
+def headlines() -> list[tuple[str, dict[str, Any]]]:
+    """(analysis, headline) of every shipped run, and of a small made-up one of each analysis."""
+    runs = [shipped.read(path) for path in shipped.files()]
+    return [(run.request.analysis, run.headline) for run in runs] + [
+        (name, dict(ANALYSES[name].headline(SAMPLES[name]()))) for name in ANALYSES
+    ]
+
+
+HEADLINES = headlines()
+
+
+def test_a_shipped_headline_is_what_its_result_says_today() -> None:
+    for path in shipped.files():
+        run = shipped.read(path)
+        again = dict(ANALYSES[run.request.analysis].headline(run.result))
+        assert list(again) == list(run.headline), path.name
+        for name, value in run.headline.items():
+            if isinstance(value, float):
+                assert again[name] == pytest.approx(value, rel=1e-6), (path.name, name)
+            else:
+                assert again[name] == value, (path.name, name)
+
+
+@pytest.mark.parametrize(("analysis", "headline"), HEADLINES)
+def test_every_number_has_words_and_a_unit(analysis: str, headline: dict[str, Any]) -> None:
+    if analysis in TYPED:
+        assert set(headline) <= set(ANALYSES[analysis].quantities)
+    values = told(analysis, headline)
+    assert [each.name for each in values] == list(headline)
+    assert [each.value for each in values] == list(headline.values())
+    assert len({each.label for each in values}) == len(values), "no two numbers have the same words"
+    for each in values:
+        assert each.label
+        assert each.label[0].isupper()
+        assert each.label != each.name
+
+
+@pytest.mark.parametrize(("analysis", "headline"), HEADLINES)
+def test_a_value_is_what_its_unit_says(analysis: str, headline: dict[str, Any]) -> None:
+    json.dumps(headline, allow_nan=False)
+    for each in told(analysis, headline):
+        if each.value is not None:
+            assert _fits(each), each
+
+
+def _fits(each: HeadlineValue) -> bool:
+    match each.unit:
+        case "head":
+            return re.fullmatch(r"\d+\.\d+", each.value) is not None
+        case "pair":
+            return re.fullmatch(r"\d+\.\d+ → \d+\.\d+", each.value) is not None
+        case "path":
+            return isinstance(each.value, str) and " → " in each.value
+        case "count":
+            return isinstance(each.value, int) and not isinstance(each.value, bool) and each.value >= 0
+        case "share":
+            # What a task keeps of its accuracy may be more than all of it.
+            return isinstance(each.value, int | float) and -1 <= each.value < 2
+        case "nats" | "logits":
+            return isinstance(each.value, float) and math.isfinite(each.value)
+        case "":
+            return isinstance(each.value, str | int | float)
+
+
+@pytest.mark.parametrize("analysis", TYPED)
+def test_the_threshold_moves_shares_of_roles_and_nothing_else(analysis: str) -> None:
+    result = SAMPLES[analysis]()
+    low, high = (dict(ANALYSES[analysis].headline(result, at)) for at in (0.05, 0.95))
+    moved = {name for name in low if low[name] != high[name]}
+    assert moved == (
+        {f"{part}_{role}" for part in ("always", "any") for role in ("needed", "harmful")}
+        if analysis == "chg"
+        else set()
+    )
+
+
+def test_a_name_that_the_analysis_does_not_know_says_itself() -> None:
+    (one, two) = told("probe", {"best_head": "0.1", "of_a_later_version": 3})
+    assert (one.label, one.unit) == ("Best head", "head")
+    assert two == HeadlineValue("of_a_later_version", "Of a later version", 3, "")
+    assert told("no-such-analysis", {"a_b": None}) == (HeadlineValue("a_b", "A b", None, ""),)
+
+
+def test_a_run_without_a_headline_has_nothing_to_tell() -> None:
+    assert told("probe", None) == told("probe", {}) == ()
