@@ -1054,6 +1054,8 @@ export interface components {
          *       "summary": "Which heads the task needs, which harm it, which don't matter.",
          *       "version": 1,
          *       "needs_task": true,
+         *       "has_roles": true,
+         *       "offers_gates": true,
          *       "params_schema": {
          *         "type": "object",
          *         "properties": {
@@ -1088,6 +1090,16 @@ export interface components {
             version: number;
             /** Needs Task */
             needs_task: boolean;
+            /**
+             * Has Roles
+             * @description Its runs give each head a role in every seed; they can be compared.
+             */
+            has_roles: boolean;
+            /**
+             * Offers Gates
+             * @description Its runs offer gates: `GET /runs/{run_id}/gates`.
+             */
+            offers_gates: boolean;
             /**
              * Params Schema
              * @description JSON schema of the parameters; draws the form.
@@ -3484,6 +3496,34 @@ export interface components {
             after: number;
         };
         /**
+         * PaintOut
+         * @description How a page of one theme is painted.
+         * @example {
+         *       "template": {
+         *         "layout": {}
+         *       },
+         *       "palette": {
+         *         "ink": "#1d1f23"
+         *       }
+         *     }
+         */
+        PaintOut: {
+            /**
+             * Template
+             * @description A plotly template.
+             */
+            template: {
+                [key: string]: unknown;
+            };
+            /**
+             * Palette
+             * @description Colours by name; some names have a list of them.
+             */
+            palette: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * Part
          * @description A summand of the logit that is no head: embedding, an MLP, biases.
          * @example {
@@ -3923,6 +3963,7 @@ export interface components {
          *       "id": "3f9c2a7be104d6588c1e",
          *       "analysis": "chg",
          *       "title": "Causal head gating",
+         *       "has_roles": true,
          *       "model": "headscope-2l",
          *       "model_title": "Headscope two-layer",
          *       "model_info": {
@@ -4006,6 +4047,11 @@ export interface components {
             analysis: string;
             /** Title */
             title: string;
+            /**
+             * Has Roles
+             * @description It gives each head a role in every seed: the page shows the grid of roles.
+             */
+            has_roles: boolean;
             /** Model */
             model: string;
             /**
@@ -4099,6 +4145,7 @@ export interface components {
          *           "id": "3f9c2a7be104d6588c1e",
          *           "analysis": "chg",
          *           "title": "Causal head gating",
+         *           "has_roles": true,
          *           "model": "headscope-2l",
          *           "model_title": "Headscope two-layer",
          *           "model_info": {
@@ -4474,6 +4521,7 @@ export interface components {
          *           "id": "3f9c2a7be104d6588c1e",
          *           "analysis": "chg",
          *           "title": "Causal head gating",
+         *           "has_roles": true,
          *           "model": "headscope-2l",
          *           "model_title": "Headscope two-layer",
          *           "model_info": {
@@ -4973,25 +5021,29 @@ export interface components {
         };
         /**
          * ThemeOut
-         * @description Plotly templates, light and dark.
+         * @description Plotly templates and palettes, light and dark.
          * @example {
          *       "light": {
-         *         "layout": {}
+         *         "template": {
+         *           "layout": {}
+         *         },
+         *         "palette": {
+         *           "ink": "#1d1f23"
+         *         }
          *       },
          *       "dark": {
-         *         "layout": {}
+         *         "template": {
+         *           "layout": {}
+         *         },
+         *         "palette": {
+         *           "ink": "#1d1f23"
+         *         }
          *       }
          *     }
          */
         ThemeOut: {
-            /** Light */
-            light: {
-                [key: string]: unknown;
-            };
-            /** Dark */
-            dark: {
-                [key: string]: unknown;
-            };
+            light: components["schemas"]["PaintOut"];
+            dark: components["schemas"]["PaintOut"];
         };
         /**
          * Thumbs
