@@ -26,7 +26,8 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
   const analysis = analyses.data?.find(({ name }) => name === run.analysis);
   const onSelect = useCallback((head: Head | null) => onView({ ...view, head }), [onView, view]);
   const selection = { head: view.head, onSelect };
-  if (analyses.error && !analyses.data) return <ProblemNote error={analyses.error} retry={analyses.reload} />;
+  if (analyses.error && !analyses.data)
+    return <ProblemNote error={analyses.error} retry={analyses.refetch} />;
   return (
     <>
       <RunFacts run={run} analysis={analysis} />
@@ -133,7 +134,7 @@ function RunFigure({ run, name, share, selection, threshold, onThreshold, saysLe
       <Picture
         title={name.replaceAll(/[-_]/g, " ")}
         figure={figure}
-        source={{ run: run.id, figure: name, share, view: { mode: DEFAULT_VIEW.mode, ...figure.asked } }}
+        source={{ run, figure: name, share, view: { mode: DEFAULT_VIEW.mode, ...figure.asked } }}
         selection={selection}
         controls={
           meta?.threshold !== undefined ? (
