@@ -18,7 +18,7 @@ import type { RunBodyProps } from "../RunBody";
 import { Disagreements } from "./Disagreements";
 import { HeadFacts } from "./HeadFacts";
 import { HeadlineCards } from "./HeadlineCards";
-import { SubsetGates } from "./SubsetGates";
+import { OfferedGates } from "./OfferedGates";
 
 /** A finished run of any analysis: what it says in few words, its figures in order, the selected head. */
 export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) {
@@ -64,7 +64,7 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
               selection={selection}
             />
           )}
-          {share === null && <SubsetGates run={run} />}
+          {share === null && <OfferedGates run={run} />}
           {share === null && <NextSteps run={run} />}
           <ReproduceCard run={run} share={share} onRun={onRun} />
         </aside>

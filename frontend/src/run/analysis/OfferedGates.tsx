@@ -9,19 +9,21 @@ import { DEFAULT_LAB } from "../../url/lab";
 import { go } from "../../url/navigation";
 
 /** The gates that a run offers to the mixing board, one click from it: kept on the way. */
-export function SubsetGates({ run }: { run: Run }) {
+export function OfferedGates({ run }: { run: Run }) {
   const client = useQueryClient();
   const offers = useAnalysis(run.analysis)?.offers_gates === true;
   // A run whose result holds no gates says so in its figures already.
   const { data: presets = [] } = useQuery({ ...labQueries.gatePresets(run), enabled: offers });
+  const [chosen, setChosen] = useState<string>();
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
-  if (presets.length === 0) return null;
-  const take = async (preset: string) => {
+  const preset = presets.find(({ name }) => name === chosen) ?? presets[0];
+  if (!preset) return null;
+  const take = async () => {
     setBusy(true);
     setError(undefined);
     try {
-      const { id } = await labApi.keepGatesOfRun(run.id, preset);
+      const { id } = await labApi.keepGatesOfRun(run.id, preset.name);
       void client.invalidateQueries({ queryKey: labQueries.gateVectors(run.model).queryKey });
       go({ page: "lab", ...DEFAULT_LAB, model: run.model, gates: id });
     } catch (thrown) {
@@ -30,23 +32,27 @@ export function SubsetGates({ run }: { run: Run }) {
     }
   };
   return (
-    <section className="card offered-gates" aria-labelledby="offered-gates">
-      <h3 id="offered-gates">To the mixing board</h3>
-      <p className="muted small">These gates are kept on the way, for runs and for Python too.</p>
+    <section className="card offered-gates" aria-label="Gates for the mixing board">
+      <h3>{presets.length === 1 ? `${preset.title} as gates` : "To the mixing board"}</h3>
+      {presets.length > 1 && (
+        <select
+          aria-label="Which gates"
+          value={preset.name}
+          onChange={({ target }) => setChosen(target.value)}
+        >
+          {presets.map(({ name, title, reading }) => (
+            <option key={name} value={name}>
+              {`${title} · ${reading}`}
+            </option>
+          ))}
+        </select>
+      )}
+      <p className="muted small">{preset.reading} They are kept, for runs and for Python too.</p>
       {error && <ProblemNote error={error} />}
       <div className="card-actions">
-        {presets.map(({ name, title, reading }) => (
-          <button
-            key={name}
-            type="button"
-            className="button"
-            title={reading}
-            disabled={busy}
-            onClick={() => void take(name)}
-          >
-            {title}
-          </button>
-        ))}
+        <button type="button" className="button" disabled={busy} onClick={() => void take()}>
+          Take them to the mixing board
+        </button>
       </div>
     </section>
   );
