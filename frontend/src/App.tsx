@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect } from "react";
 import { reportSignedIn, useConnection } from "./api/connection";
+import { Queries } from "./api/query";
 import { ErrorBoundary } from "./parts/ErrorBoundary";
 import { NotFoundPage } from "./parts/NotFoundPage";
 import { Shell } from "./parts/Shell";
@@ -92,12 +93,14 @@ function Pages() {
 
 export function App() {
   return (
-    <ThemeProvider>
-      <SubjectProvider>
-        <Shell>
-          <Pages />
-        </Shell>
-      </SubjectProvider>
-    </ThemeProvider>
+    <Queries>
+      <ThemeProvider>
+        <SubjectProvider>
+          <Shell>
+            <Pages />
+          </Shell>
+        </SubjectProvider>
+      </ThemeProvider>
+    </Queries>
   );
 }

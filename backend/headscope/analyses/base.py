@@ -212,6 +212,10 @@ class Analysis(Generic[P, R]):
     seeds: Callable[[P], Sequence[int]] = _no_seeds
     """The seeds of a run, in the order of its arrays' first axis; none where nothing is drawn by chance."""
     needs_task: bool = False
+    has_roles: bool = False
+    """Its result gives each head a role in every seed: a run's page is the grid of roles, whose threshold
+    follows the hand, and runs can be compared.
+    """
     attention: Literal["sdpa", "eager"] = "sdpa"
     """The attention implementation it loads models with; ``eager`` where it reads patterns."""
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -231,6 +235,11 @@ class Analysis(Generic[P, R]):
     def version(self) -> int:
         """Goes up when the answer changes; part of every run's id."""
         return self.result.VERSION
+
+    @property
+    def offers_gates(self) -> bool:
+        """Whether its runs offer gates to the mixing board."""
+        return self.gates is not None
 
     @cached_property
     def references(self) -> Mapping[str, Reference]:

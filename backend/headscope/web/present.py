@@ -43,6 +43,7 @@ def run_out(session: Session, run: Run, titles: Mapping[str, str]) -> RunOut:
         id=run.id,
         analysis=run.analysis,
         title=run.title,
+        has_roles=_has_roles(run),
         model=run.model,
         model_title=titles.get(run.model, run.model),
         model_info=run.model_info,
@@ -69,6 +70,11 @@ def run_out(session: Session, run: Run, titles: Mapping[str, str]) -> RunOut:
         attempts=[attempt_out(attempt) for attempt in run.attempts],
         reproduce=reproduce_command(run),
     )
+
+
+def _has_roles(run: Run) -> bool:
+    analysis = ANALYSES.get(run.analysis)
+    return analysis is not None and analysis.has_roles
 
 
 def attempt_out(attempt: Attempt) -> AttemptOut:

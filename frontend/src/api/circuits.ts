@@ -1,9 +1,10 @@
 // Look-ups in the weights of one head, answered by a worker that holds the model.
-import { post } from "./client";
+import { queryOptions } from "@tanstack/react-query";
+import { answered, http } from "./http";
+import { FIXED } from "./queries";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
-type Signal = AbortSignal | undefined;
 
 export type TablesOut = Schemas["TablesOut"];
 export type Cell = Schemas["Cell"];
@@ -17,20 +18,31 @@ export type Weighed = Schemas["Weighed"];
 export type Circuit = Schemas["TablesIn"]["circuit"];
 
 /** Which head, of which weights. */
-export interface HeadAsk {
-  model: string;
-  weight_processing?: "folded" | "raw";
-  layer: number;
-  head: number;
+export type HeadAsk = Pick<Schemas["CrossedIn"], "model" | "weight_processing" | "layer" | "head">;
+
+/** The strongest pairs of tokens across a head's circuits. */
+export function crossed(body: Schemas["CrossedIn"]): Promise<CrossedOut> {
+  return answered(http.POST("/api/v1/circuits/crossed", { body }));
 }
 
-export const circuitsApi = {
-  tables: (ask: HeadAsk & { circuit: Circuit; token?: number; top?: number }, signal?: Signal) =>
-    post<TablesOut>("circuits/tables", ask, signal),
-  crossed: (ask: HeadAsk & { source?: number; pairs?: [number, number][] }, signal?: Signal) =>
-    post<CrossedOut>("circuits/crossed", ask, signal),
-  virtual: (ask: Omit<HeadAsk, "layer" | "head"> & { writer: string; reader: string }, signal?: Signal) =>
-    post<VirtualOut>("circuits/virtual", ask, signal),
-  tokens: (model: string, text: string, signal?: Signal) =>
-    post<TokenSearch>("circuits/tokens", { model, text }, signal),
+export const circuitQueries = {
+  tables: (body: Schemas["TablesIn"]) =>
+    queryOptions({
+      queryKey: ["circuits", "tables", body],
+      queryFn: ({ signal }) => answered(http.POST("/api/v1/circuits/tables", { body, signal })),
+      ...FIXED,
+    }),
+  virtual: (body: Schemas["VirtualIn"]) =>
+    queryOptions({
+      queryKey: ["circuits", "virtual", body],
+      queryFn: ({ signal }) => answered(http.POST("/api/v1/circuits/virtual", { body, signal })),
+      ...FIXED,
+    }),
+  tokens: (model: string, text: string) =>
+    queryOptions({
+      queryKey: ["circuits", "tokens", model, text],
+      queryFn: ({ signal }) =>
+        answered(http.POST("/api/v1/circuits/tokens", { body: { model, text }, signal })),
+      ...FIXED,
+    }),
 };

@@ -1,14 +1,12 @@
 // Names for the lab's generated types; LabAsk is what all of its requests have in common.
 import type { components } from "./schema";
-import type { TypedArray } from "./types";
 
 type Schemas = components["schemas"];
 
 /** A prompt by its text or by the id of a stored one; positions are token indices, BOS included. */
-export type LabAsk = Pick<Schemas["LookIn"], "model"> &
-  Partial<Pick<Schemas["LookIn"], "text" | "prompt" | "row" | "bos">>;
+export type LabAsk = Pick<Schemas["LookIn"], "model" | "text" | "prompt" | "row" | "bos">;
 
-export type GateRows = TypedArray | number[][];
+export type GateRows = Schemas["GatesIn"]["gates"];
 export type Bos = LookOut["bos"];
 export type ScoreOut = Schemas["ScoreOut"];
 export type LookOut = Schemas["LookOut"];
@@ -28,6 +26,6 @@ export type GateVector = Schemas["GateVectorOut"];
 export type Tokenized = Schemas["TokenizeOut"];
 
 /** What a share of a lab view keeps: the server asks a worker once more, and keeps what it says. */
-export type LabShareRequest = Pick<Schemas["LabShareIn"], "model" | "gates"> & Partial<Schemas["LabShareIn"]>;
+export type LabShareRequest = Schemas["LabShareIn"];
 /** A lab view as a share keeps it: nothing of it needs a worker. */
 export type SharedLab = Schemas["SharedLab"];

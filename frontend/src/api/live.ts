@@ -1,10 +1,12 @@
 // A run as it happens: server-sent events while it is queued or running, plain requests where they fail.
-import { useEffect, useState } from "react";
-import { api, eventsAddress } from "./client";
-import { forget, type Resource, useInterval, useResource } from "./resource";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useState } from "react";
+import { eventsAddress } from "./client";
+import { queries } from "./queries";
+import type { Loaded } from "./query";
 import { FINAL, type Run } from "./types";
 
-export interface LiveRun extends Resource<Run> {
+export interface LiveRun extends Loaded<Run> {
   /** Put in what another request answered (a cancel, a reproduction), before the next event says it. */
   set: (run: Run) => void;
 }
@@ -15,41 +17,31 @@ export function inMotion(run: Run | undefined): boolean {
   return !FINAL.has(run.status) || run.attempts.some((attempt) => !FINAL.has(attempt.status));
 }
 
-const read = new Map<string, string | null>();
-
-/** Forget what was read of a run whose result is another now: it had been stopped, and was gone on with. */
-export function forgetOutdated(run: Pick<Run, "id" | "result">): void {
-  const before = read.get(run.id);
-  if (before !== undefined && before !== null && before !== run.result) {
-    for (const kind of ["result", "figure", "table", "notes"]) forget(`${kind} ${run.id}`);
-  }
-  read.set(run.id, run.result);
-}
-
 export function useRun(id: string | null, share: string | null = null): LiveRun {
-  const loaded = useResource(id === null ? null : `run ${id}`, (signal) => api.run(id ?? "", share, signal));
-  const [event, setEvent] = useState<Run | null>(null);
+  const client = useQueryClient();
   const [stream, setStream] = useState<"open" | "broken">("broken");
-  const data = event && event.id === loaded.data?.id ? event : loaded.data;
-  if (data) forgetOutdated(data);
-  const moving = inMotion(data);
-  const running = data !== undefined && !FINAL.has(data.status);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a fresh answer to a request outdates the last event
-  useEffect(() => setEvent(null), [loaded.data]);
+  const run = useQuery({
+    ...queries.run(id ?? "", share),
+    enabled: id !== null,
+    refetchInterval: ({ state }) => stream === "broken" && inMotion(state.data) && 3000,
+  });
+  const running = run.data !== undefined && !FINAL.has(run.data.status);
+  const set = useCallback(
+    (next: Run) => void client.setQueryData(queries.run(next.id, share).queryKey, next),
+    [client, share],
+  );
 
   useEffect(() => {
     if (id === null || !running) return;
     const source = new EventSource(eventsAddress(id, share));
     source.addEventListener("open", () => setStream("open"));
-    source.addEventListener("run", (message) => setEvent(JSON.parse(message.data) as Run));
+    source.addEventListener("run", (message) => set(JSON.parse(message.data) as Run));
     source.addEventListener("error", () => setStream("broken"));
     return () => {
       source.close();
       setStream("broken");
     };
-  }, [id, share, running]);
+  }, [id, share, running, set]);
 
-  useInterval(loaded.reload, 3000, moving && stream === "broken");
-  return { ...loaded, data, set: setEvent };
+  return { data: run.data, error: run.error, isLoading: run.isLoading, refetch: run.refetch, set };
 }

@@ -1054,6 +1054,8 @@ export interface components {
          *       "summary": "Which heads the task needs, which harm it, which don't matter.",
          *       "version": 1,
          *       "needs_task": true,
+         *       "has_roles": true,
+         *       "offers_gates": true,
          *       "params_schema": {
          *         "type": "object",
          *         "properties": {
@@ -1088,6 +1090,16 @@ export interface components {
             version: number;
             /** Needs Task */
             needs_task: boolean;
+            /**
+             * Has Roles
+             * @description Its runs give each head a role in every seed; they can be compared.
+             */
+            has_roles: boolean;
+            /**
+             * Offers Gates
+             * @description Its runs offer gates: `GET /runs/{run_id}/gates`.
+             */
+            offers_gates: boolean;
             /**
              * Params Schema
              * @description JSON schema of the parameters; draws the form.
@@ -1210,7 +1222,7 @@ export interface components {
              * @description Which prompt of a stored batch.
              * @default 0
              */
-            row: number;
+            row?: number;
             /**
              * Bos
              * @description Put a BOS token first; the tokenizer's own policy where unset.
@@ -1221,7 +1233,7 @@ export interface components {
              * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
              * @default 20
              */
-            wait: number;
+            wait?: number;
             /**
              * Board
              * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
@@ -1232,7 +1244,7 @@ export interface components {
              * @description Counts a board's requests, upwards.
              * @default 0
              */
-            turn: number;
+            turn?: number;
             /**
              * At
              * @description The position that predicts; the last where unset.
@@ -1328,7 +1340,7 @@ export interface components {
              * @description The file's name where unset.
              * @default
              */
-            name: string;
+            name?: string;
         };
         /** Body_upload_task */
         Body_upload_task: {
@@ -1343,22 +1355,22 @@ export interface components {
              * Title
              * @default
              */
-            title: string;
+            title?: string;
             /**
              * Description
              * @default
              */
-            description: string;
+            description?: string;
             /**
              * Source
              * @default
              */
-            source: string;
+            source?: string;
             /**
              * Licence
              * @default
              */
-            licence: string;
+            licence?: string;
             /**
              * Template
              * @description E.g. `Q: {prompt}\nA: {target}`; a plain one where unset.
@@ -1369,7 +1381,7 @@ export interface components {
              * @description Between in-context examples.
              * @default
              */
-            separator: string;
+            separator?: string;
             /**
              * Shots
              * @description In-context examples before the question.
@@ -1380,7 +1392,7 @@ export interface components {
              * @description Asks for the same in words: a second form, NAME-instruction.
              * @default
              */
-            instruction: string;
+            instruction?: string;
         };
         /**
          * Cell
@@ -1768,7 +1780,7 @@ export interface components {
              * @description Which prompt of a stored batch.
              * @default 0
              */
-            row: number;
+            row?: number;
             /**
              * Bos
              * @description Put a BOS token first; the tokenizer's own policy where unset.
@@ -1779,7 +1791,7 @@ export interface components {
              * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
              * @default 20
              */
-            wait: number;
+            wait?: number;
             /**
              * Board
              * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
@@ -1790,25 +1802,25 @@ export interface components {
              * @description Counts a board's requests, upwards.
              * @default 0
              */
-            turn: number;
+            turn?: number;
             /** Gates */
             gates: components["schemas"]["TypedArray"] | number[][];
             /**
              * N Tokens
              * @default 20
              */
-            n_tokens: number;
+            n_tokens?: number;
             /**
              * Temperature
              * @description 0: always the most likely token.
              * @default 0
              */
-            temperature: number;
+            temperature?: number;
             /**
              * Seed
              * @default 0
              */
-            seed: number;
+            seed?: number;
         };
         /**
          * ContinueOut
@@ -1878,13 +1890,13 @@ export interface components {
              * @default folded
              * @enum {string}
              */
-            weight_processing: "folded" | "raw";
+            weight_processing?: "folded" | "raw";
             /**
              * Wait
              * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
              * @default 20
              */
-            wait: number;
+            wait?: number;
             /** Layer */
             layer: number;
             /** Head */
@@ -1906,13 +1918,13 @@ export interface components {
              * Top
              * @default 10
              */
-            top: number;
+            top?: number;
             /**
              * Vocabulary
              * @description Where pairs are looked for: among the first so many token ids.
              * @default 4096
              */
-            vocabulary: number;
+            vocabulary?: number;
         };
         /**
          * CrossedOut
@@ -2609,7 +2621,7 @@ export interface components {
              * @description Where they came from, in words.
              * @default by hand
              */
-            origin: string;
+            origin?: string;
         };
         /**
          * GateVectorOut
@@ -2691,7 +2703,7 @@ export interface components {
              * @description Which prompt of a stored batch.
              * @default 0
              */
-            row: number;
+            row?: number;
             /**
              * Bos
              * @description Put a BOS token first; the tokenizer's own policy where unset.
@@ -2702,7 +2714,7 @@ export interface components {
              * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
              * @default 20
              */
-            wait: number;
+            wait?: number;
             /**
              * Board
              * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
@@ -2713,7 +2725,7 @@ export interface components {
              * @description Counts a board's requests, upwards.
              * @default 0
              */
-            turn: number;
+            turn?: number;
             /**
              * Gates
              * @description [layers, heads] in [0, 1].
@@ -2723,7 +2735,7 @@ export interface components {
              * Top
              * @default 10
              */
-            top: number;
+            top?: number;
             /**
              * At
              * @description The position that is read; the last where unset.
@@ -2841,7 +2853,7 @@ export interface components {
              * @description Which prompt of a stored batch.
              * @default 0
              */
-            row: number;
+            row?: number;
             /**
              * Bos
              * @description Put a BOS token first; the tokenizer's own policy where unset.
@@ -2852,7 +2864,7 @@ export interface components {
              * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
              * @default 20
              */
-            wait: number;
+            wait?: number;
             /**
              * Board
              * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
@@ -2863,7 +2875,7 @@ export interface components {
              * @description Counts a board's requests, upwards.
              * @default 0
              */
-            turn: number;
+            turn?: number;
             /** Layer */
             layer: number;
             /** Head */
@@ -2872,7 +2884,7 @@ export interface components {
              * Fold
              * @default false
              */
-            fold: boolean;
+            fold?: boolean;
         };
         /**
          * HeadAblationOut
@@ -3015,7 +3027,7 @@ export interface components {
              * @description Which prompt of a stored batch.
              * @default 0
              */
-            row: number;
+            row?: number;
             /**
              * Bos
              * @description Put a BOS token first; the tokenizer's own policy where unset.
@@ -3026,7 +3038,7 @@ export interface components {
              * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
              * @default 20
              */
-            wait: number;
+            wait?: number;
             /**
              * Board
              * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
@@ -3037,17 +3049,17 @@ export interface components {
              * @description Counts a board's requests, upwards.
              * @default 0
              */
-            turn: number;
+            turn?: number;
             /**
              * Fold
              * @default false
              */
-            fold: boolean;
+            fold?: boolean;
             /**
              * Weighted
              * @default false
              */
-            weighted: boolean;
+            weighted?: boolean;
             /**
              * Gates
              * @description [layers, heads] in [0, 1].
@@ -3085,7 +3097,7 @@ export interface components {
              * @description Which prompt of a stored batch.
              * @default 0
              */
-            row: number;
+            row?: number;
             /**
              * Bos
              * @description Put a BOS token first; the tokenizer's own policy where unset.
@@ -3096,7 +3108,7 @@ export interface components {
              * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
              * @default 20
              */
-            wait: number;
+            wait?: number;
             /**
              * Board
              * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
@@ -3107,7 +3119,7 @@ export interface components {
              * @description Counts a board's requests, upwards.
              * @default 0
              */
-            turn: number;
+            turn?: number;
             /** At */
             at?: number | null;
             /** Token */
@@ -3220,7 +3232,7 @@ export interface components {
              * @description Which prompt of a stored batch.
              * @default 0
              */
-            row: number;
+            row?: number;
             /**
              * Bos
              * @description Put a BOS token first; the tokenizer's own policy where unset.
@@ -3231,7 +3243,7 @@ export interface components {
              * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
              * @default 20
              */
-            wait: number;
+            wait?: number;
             /**
              * Board
              * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
@@ -3242,18 +3254,18 @@ export interface components {
              * @description Counts a board's requests, upwards.
              * @default 0
              */
-            turn: number;
+            turn?: number;
             /**
              * Fold
              * @description Tokens that differ in case or spaces count as the same.
              * @default false
              */
-            fold: boolean;
+            fold?: boolean;
             /**
              * Weighted
              * @default false
              */
-            weighted: boolean;
+            weighted?: boolean;
             /**
              * Gates
              * @description Look at the gated model; as it is where unset.
@@ -3484,6 +3496,34 @@ export interface components {
             after: number;
         };
         /**
+         * PaintOut
+         * @description How a page of one theme is painted.
+         * @example {
+         *       "template": {
+         *         "layout": {}
+         *       },
+         *       "palette": {
+         *         "ink": "#1d1f23"
+         *       }
+         *     }
+         */
+        PaintOut: {
+            /**
+             * Template
+             * @description A plotly template.
+             */
+            template: {
+                [key: string]: unknown;
+            };
+            /**
+             * Palette
+             * @description Colours by name; some names have a list of them.
+             */
+            palette: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * Part
          * @description A summand of the logit that is no head: embedding, an MLP, biases.
          * @example {
@@ -3526,7 +3566,7 @@ export interface components {
              * @description Which prompt of a stored batch.
              * @default 0
              */
-            row: number;
+            row?: number;
             /**
              * Bos
              * @description Put a BOS token first; the tokenizer's own policy where unset.
@@ -3537,7 +3577,7 @@ export interface components {
              * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
              * @default 20
              */
-            wait: number;
+            wait?: number;
             /**
              * Board
              * @description Any name of the page's own. Of what one board asks of one route only the newest is computed: older requests that still wait get 409 `superseded`.
@@ -3548,7 +3588,7 @@ export interface components {
              * @description Counts a board's requests, upwards.
              * @default 0
              */
-            turn: number;
+            turn?: number;
             /**
              * Layers
              * @description All layers where unset.
@@ -3559,13 +3599,13 @@ export interface components {
              * @description Weigh each key by the norm of its value vector; rows sum to 1 again.
              * @default false
              */
-            weighted: boolean;
+            weighted?: boolean;
             /**
              * Compact
              * @description Quantised, and of long prompts only the largest keys of a row.
              * @default false
              */
-            compact: boolean;
+            compact?: boolean;
         };
         /**
          * PatternsOut
@@ -3621,7 +3661,7 @@ export interface components {
              * Type
              * @default about:blank
              */
-            type: string;
+            type?: string;
             /** Title */
             title: string;
             /** Status */
@@ -3707,7 +3747,7 @@ export interface components {
              * Name
              * @default
              */
-            name: string;
+            name?: string;
         };
         /**
          * PromptOut
@@ -3902,7 +3942,7 @@ export interface components {
              * Analysis
              * @default chg
              */
-            analysis: string;
+            analysis?: string;
             /** Model */
             model: string;
             /** Task */
@@ -3923,6 +3963,7 @@ export interface components {
          *       "id": "3f9c2a7be104d6588c1e",
          *       "analysis": "chg",
          *       "title": "Causal head gating",
+         *       "has_roles": true,
          *       "model": "headscope-2l",
          *       "model_title": "Headscope two-layer",
          *       "model_info": {
@@ -4006,6 +4047,11 @@ export interface components {
             analysis: string;
             /** Title */
             title: string;
+            /**
+             * Has Roles
+             * @description It gives each head a role in every seed: the page shows the grid of roles.
+             */
+            has_roles: boolean;
             /** Model */
             model: string;
             /**
@@ -4099,6 +4145,7 @@ export interface components {
          *           "id": "3f9c2a7be104d6588c1e",
          *           "analysis": "chg",
          *           "title": "Causal head gating",
+         *           "has_roles": true,
          *           "model": "headscope-2l",
          *           "model_title": "Headscope two-layer",
          *           "model_info": {
@@ -4237,14 +4284,14 @@ export interface components {
              * @description The page of this server that the link opens, e.g. /runs/abc.
              * @default
              */
-            path: string;
+            path?: string;
             /**
              * Visibility
              * @description private: for readers signed in; unlisted: for whoever has the link; public: listed.
              * @default unlisted
              * @enum {string}
              */
-            visibility: "private" | "unlisted" | "public";
+            visibility?: "private" | "unlisted" | "public";
             /** Expires In Days */
             expires_in_days?: number | null;
         };
@@ -4474,6 +4521,7 @@ export interface components {
          *           "id": "3f9c2a7be104d6588c1e",
          *           "analysis": "chg",
          *           "title": "Causal head gating",
+         *           "has_roles": true,
          *           "model": "headscope-2l",
          *           "model_title": "Headscope two-layer",
          *           "model_info": {
@@ -4656,13 +4704,13 @@ export interface components {
              * @default folded
              * @enum {string}
              */
-            weight_processing: "folded" | "raw";
+            weight_processing?: "folded" | "raw";
             /**
              * Wait
              * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
              * @default 20
              */
-            wait: number;
+            wait?: number;
             /**
              * Circuit
              * @description `ov`: source -> output; `qk`: query <- key; `direct`: bigrams.
@@ -4674,12 +4722,12 @@ export interface components {
              * @description Of no account for `direct`.
              * @default 0
              */
-            layer: number;
+            layer?: number;
             /**
              * Head
              * @default 0
              */
-            head: number;
+            head?: number;
             /**
              * Token
              * @description The strongest cells in this token's row and column; of the whole table where unset.
@@ -4689,7 +4737,7 @@ export interface components {
              * Top
              * @default 20
              */
-            top: number;
+            top?: number;
             /**
              * Vocabulary
              * @description Only the first so many token ids; in most vocabularies the frequent ones.
@@ -4973,25 +5021,29 @@ export interface components {
         };
         /**
          * ThemeOut
-         * @description Plotly templates, light and dark.
+         * @description Plotly templates and palettes, light and dark.
          * @example {
          *       "light": {
-         *         "layout": {}
+         *         "template": {
+         *           "layout": {}
+         *         },
+         *         "palette": {
+         *           "ink": "#1d1f23"
+         *         }
          *       },
          *       "dark": {
-         *         "layout": {}
+         *         "template": {
+         *           "layout": {}
+         *         },
+         *         "palette": {
+         *           "ink": "#1d1f23"
+         *         }
          *       }
          *     }
          */
         ThemeOut: {
-            /** Light */
-            light: {
-                [key: string]: unknown;
-            };
-            /** Dark */
-            dark: {
-                [key: string]: unknown;
-            };
+            light: components["schemas"]["PaintOut"];
+            dark: components["schemas"]["PaintOut"];
         };
         /**
          * Thumbs
@@ -5065,7 +5117,7 @@ export interface components {
              * Top
              * @default 20
              */
-            top: number;
+            top?: number;
         };
         /**
          * TokenSearchOut
@@ -5250,13 +5302,13 @@ export interface components {
              * @default folded
              * @enum {string}
              */
-            weight_processing: "folded" | "raw";
+            weight_processing?: "folded" | "raw";
             /**
              * Wait
              * @description Seconds to wait for a model that is being loaded; then 503 `model-loading`.
              * @default 20
              */
-            wait: number;
+            wait?: number;
             /**
              * Writer
              * @description embed, position, a head 3.5, or mlp 3.
@@ -5272,13 +5324,13 @@ export interface components {
              * @description Singular directions.
              * @default 4
              */
-            top: number;
+            top?: number;
             /**
              * Tokens
              * @description Tokens named on either side of a direction.
              * @default 8
              */
-            tokens: number;
+            tokens?: number;
         };
         /**
          * VirtualOut

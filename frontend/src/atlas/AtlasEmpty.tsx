@@ -1,12 +1,13 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
-import { useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import { type Estimate, FINAL, type Model } from "../api/types";
 import { duration } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { NotHereYet } from "../parts/Remedy";
-import type { Pair } from "../results/maps";
+import { MAPPED, type Pair } from "../results/maps";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW, NEW_RUN } from "../url/view";
 
@@ -19,14 +20,10 @@ interface AtlasEmptyProps {
 export function AtlasEmpty({ model, pair }: AtlasEmptyProps) {
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
-  const request = { analysis: "chg", ...pair, preset: "quick" };
+  const request = { analysis: MAPPED, ...pair, preset: "quick" };
   const ready = model?.ready === true;
-  const estimate = useResource(ready ? `estimate ${pair.model} ${pair.task}` : null, (signal) =>
-    api.estimate(request, signal),
-  );
-  const running = useResource(`runs ${pair.model} ${pair.task}`, (signal) =>
-    api.runs({ ...pair, limit: 20 }, signal),
-  );
+  const estimate = useQuery({ ...queries.estimate(request), enabled: ready });
+  const running = useQuery(queries.runs({ ...pair, limit: 20 }));
   const current = running.data?.runs.find((run) => !FINAL.has(run.status));
   const start = async () => {
     setBusy(true);
@@ -64,7 +61,7 @@ export function AtlasEmpty({ model, pair }: AtlasEmptyProps) {
             Start a quick run
           </button>
         )}
-        <Link className="button" to={{ page: "new", ...NEW_RUN, ...pair, analysis: "chg", preset: "quick" }}>
+        <Link className="button" to={{ page: "new", ...NEW_RUN, ...pair, analysis: MAPPED, preset: "quick" }}>
           Choose the settings
         </Link>
         <Link className="button" to={{ page: "task", name: pair.task, model: pair.model, split: "train" }}>

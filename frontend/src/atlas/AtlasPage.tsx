@@ -1,12 +1,12 @@
+import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect } from "react";
-import { api } from "../api/client";
 import { useRun } from "../api/live";
-import { useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import type { Model, Run, Task } from "../api/types";
 import { ProblemNote } from "../parts/ProblemNote";
 import { useDeclareSubject } from "../parts/subject";
 import { usePlotly } from "../plot/plotly";
-import { mapOf, type Pair } from "../results/maps";
+import { mapOf, mappedRuns, type Pair } from "../results/maps";
 import { RunSkeleton } from "../results/RunSkeleton";
 import { RunBody } from "../run/RunBody";
 import { go } from "../url/navigation";
@@ -18,11 +18,9 @@ import "./atlas.css";
 
 export default function AtlasPage({ place }: { place: Extract<Place, { page: "atlas" }> }) {
   usePlotly();
-  const models = useResource("models", (signal) => api.models(signal));
-  const tasks = useResource("tasks", (signal) => api.tasks(signal));
-  const runs = useResource("runs done", (signal) =>
-    api.runs({ status: "done", analysis: "chg", limit: 500 }, signal),
-  );
+  const models = useQuery(queries.models());
+  const tasks = useQuery(queries.tasks());
+  const runs = useQuery(mappedRuns());
   const error = models.error ?? tasks.error ?? runs.error;
   // The map needs the runs alone; the names of models and tasks fill in when they come.
   const named = runs.data && chosenPair(place, runs.data.runs);
@@ -45,7 +43,7 @@ export default function AtlasPage({ place }: { place: Extract<Place, { page: "at
       </div>
     );
   }
-  const retry = () => [models, tasks, runs].forEach(({ reload }) => void reload());
+  const retry = () => [models, tasks, runs].forEach(({ refetch }) => void refetch());
   return <div className="page">{error ? <ProblemNote error={error} retry={retry} /> : <RunSkeleton />}</div>;
 }
 

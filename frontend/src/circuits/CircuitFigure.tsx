@@ -1,6 +1,6 @@
-import { useEffect, useRef } from "react";
-import { api } from "../api/client";
-import { type Resource, useResource } from "../api/resource";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../api/queries";
+import type { Loaded } from "../api/query";
 import type { Figure, Run } from "../api/types";
 import { cellValues, isGrid } from "../plot/heads";
 import { Picture, type Selection } from "../plot/Picture";
@@ -45,23 +45,14 @@ function Plain({ run, name, view, selection, saysLeftOut = false }: CircuitFigur
 function Graph({ run, name, view, selection }: CircuitFigureProps) {
   const head = view.head ? headName(view.head) : undefined;
   const asked = { threshold: view.threshold, head };
-  const now = useResource(
-    `figure ${run.id} ${name} ${JSON.stringify(asked)}`,
-    (signal) => api.figure(run.id, name, asked, signal),
-    { fixed: true },
-  );
-  const last = useRef<Figure>(undefined);
-  useEffect(() => {
-    if (now.data) last.current = now.data;
-  }, [now.data]);
-  const figure = now.data || now.error ? now : { ...now, data: last.current, loading: !last.current };
+  const figure = useQuery(queries.figure(run, name, asked));
   return <Card run={run} name={name} figure={figure} asked={asked} selection={selection} />;
 }
 
 interface CardProps {
   run: Run;
   name: string;
-  figure: Resource<Figure>;
+  figure: Loaded<Figure>;
   asked: { threshold?: number; head?: string | undefined };
   selection: Selection;
 }
@@ -70,7 +61,7 @@ function Card({ run, name, figure, asked, selection }: CardProps) {
   const meta = figure.data?.layout.meta;
   const wide = meta?.wide === true || (isGrid(figure.data) && Number(meta?.max_width) >= 480);
   const source: PictureSource = {
-    run: run.id,
+    run,
     figure: name,
     share: null,
     view: { threshold: 0.5, mode: "every", ...asked },

@@ -1,6 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import type { Analysis, Model, Run } from "../api/types";
 import { ProblemNote } from "../parts/ProblemNote";
 import { NotHereYet } from "../parts/Remedy";
@@ -20,7 +20,7 @@ type CircuitsPlace = Extract<Place, { page: "circuits" }>;
 /** What a model's weights say: of all heads, or of one. */
 export default function CircuitsPage({ place }: { place: CircuitsPlace }) {
   usePlotly();
-  const models = useResource("models", (signal) => api.models(signal));
+  const models = useQuery(queries.models());
   const analyses = useAnalyses();
   const error = models.error ?? analyses.error;
   const model = models.data?.find(({ name }) => name === (place.model ?? defaultModel(models.data)));
@@ -31,7 +31,7 @@ export default function CircuitsPage({ place }: { place: CircuitsPlace }) {
         {error ? (
           <ProblemNote
             error={error}
-            retry={() => [models, analyses].forEach(({ reload }) => void reload())}
+            retry={() => [models, analyses].forEach(({ refetch }) => void refetch())}
           />
         ) : (
           <div className="skeleton grid-skeleton" role="status" aria-label="Loading the circuits" />
@@ -80,7 +80,7 @@ function Circuits({ place, model, models, analyses }: CircuitsProps) {
   useEffect(() => {
     document.title = `${title} · Headscope`;
   }, [title]);
-  const shared = { model, sections, runs: all, weights, view, onView, reload: runs.reload };
+  const shared = { model, sections, runs: all, weights, view, onView, reload: () => void runs.refetch() };
   return (
     <div className="page circuits">
       <div className="section-head">
@@ -135,7 +135,7 @@ function Circuits({ place, model, models, analyses }: CircuitsProps) {
       </p>
       {!model.ready && <NotHereYet name={model.title} remedy={model.remedy} />}
       {runs.error && !runs.data ? (
-        <ProblemNote error={runs.error} retry={runs.reload} />
+        <ProblemNote error={runs.error} retry={runs.refetch} />
       ) : !runs.data ? (
         <div className="skeleton grid-skeleton" role="status" aria-label="Loading the circuits" />
       ) : (

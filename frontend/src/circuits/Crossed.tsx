@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { type CrossedOut, type CrossedPairs, circuitsApi, type HeadAsk, type Trigram } from "../api/circuits";
+import { type CrossedOut, type CrossedPairs, crossed, type HeadAsk, type Trigram } from "../api/circuits";
 import { type ApiError, asApiError } from "../api/errors";
 import type { Token } from "../api/types";
 import { measured } from "../format/numbers";
@@ -26,7 +26,7 @@ export function Crossed({ ask }: { ask: HeadAsk }) {
     setBusy(true);
     setError(undefined);
     try {
-      setAnswer(await circuitsApi.crossed({ ...ask, ...more }));
+      setAnswer(await crossed({ ...ask, ...more }));
     } catch (thrown) {
       setError(asApiError(thrown));
     } finally {

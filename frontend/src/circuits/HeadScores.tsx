@@ -1,5 +1,5 @@
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../api/queries";
 import type { Run } from "../api/types";
 import { ProblemNote } from "../parts/ProblemNote";
 import { rowOf } from "../results/headRow";
@@ -7,10 +7,8 @@ import type { Head } from "../url/view";
 
 /** What the eigenvalue analysis says of a head in numbers. */
 export function HeadScores({ run, head }: { run: Run; head: Head }) {
-  const table = useResource(`table ${run.id} copying`, (signal) => api.table(run.id, "copying", {}, signal), {
-    fixed: true,
-  });
-  if (table.error) return <ProblemNote error={table.error} retry={table.reload} />;
+  const table = useQuery(queries.table(run, "copying"));
+  if (table.error) return <ProblemNote error={table.error} retry={table.refetch} />;
   if (!table.data) return <div className="skeleton head-skeleton" role="status" aria-label="Loading" />;
   return (
     <dl className="facts-list">

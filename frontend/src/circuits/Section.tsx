@@ -1,7 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
-import { useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import type { Analysis, Run, RunRequest } from "../api/types";
 import { duration } from "../format/numbers";
 import { ExportMenu } from "../parts/ExportMenu";
@@ -75,9 +76,7 @@ function Missing({ analysis, model, weights, onStarted }: MissingProps) {
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
   const request = sectionRequest(analysis, model, weights);
-  const estimate = useResource(`estimate ${JSON.stringify(request)}`, (signal) =>
-    api.estimate(request, signal),
-  );
+  const estimate = useQuery(queries.estimate(request));
   const start = async () => {
     setBusy(true);
     setError(undefined);
@@ -108,7 +107,7 @@ function Missing({ analysis, model, weights, onStarted }: MissingProps) {
           <button
             type="button"
             className="button primary"
-            disabled={busy || estimate.loading || !!data?.refused}
+            disabled={busy || estimate.isLoading || !!data?.refused}
             onClick={() => void start()}
           >
             Compute

@@ -1,6 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useId, useState } from "react";
-import { circuitsApi } from "../api/circuits";
-import { useResource } from "../api/resource";
+import { circuitQueries } from "../api/circuits";
 import type { Token } from "../api/types";
 import { plural } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
@@ -22,9 +22,7 @@ export function TokenPicker({ model, label, onPick }: TokenPickerProps) {
     const timer = setTimeout(() => setAsked(text), 200);
     return () => clearTimeout(timer);
   }, [text]);
-  const found = useResource(asked === "" ? null : `tokens ${model} ${asked}`, (signal) =>
-    circuitsApi.tokens(model, asked, signal),
-  );
+  const found = useQuery({ ...circuitQueries.tokens(model, asked), enabled: asked !== "" });
   const shown = asked === text ? found.data : undefined;
   const options = shown ? unique([...shown.spelled, ...shown.containing]) : [];
   const pick = (token: Token) => {
@@ -51,7 +49,7 @@ export function TokenPicker({ model, label, onPick }: TokenPickerProps) {
         value={text}
         onChange={({ target }) => setText(target.value.replace(/^·/, " "))}
       />
-      {found.error && <ProblemNote error={found.error} retry={found.reload} />}
+      {found.error && <ProblemNote error={found.error} retry={found.refetch} />}
       <ul className="token-options" aria-label="Tokens found" aria-live="polite">
         {options.map((token) => (
           <li key={token.id}>

@@ -1,7 +1,6 @@
 import { useId, useState } from "react";
-import { useAskAgain } from "../api/askAgain";
-import { type Circuit, circuitsApi, type HeadAsk, type TablesOut } from "../api/circuits";
-import { useResource } from "../api/resource";
+import { type Circuit, circuitQueries, type HeadAsk, type TablesOut } from "../api/circuits";
+import { useWorkerQuery } from "../api/query";
 import type { Model, Token } from "../api/types";
 import { count } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
@@ -100,14 +99,10 @@ function CircuitTable({ ask, circuit, token, small, onToken }: CircuitTableProps
   const heading = useId();
   const [wanted, setWanted] = useState<string>();
   const words = WORDS[circuit];
-  const key = `tables ${circuit} ${JSON.stringify(ask)} ${token ?? ""}`;
+  const question = { ...ask, circuit, token };
+  const key = JSON.stringify(question);
   const idle = token === null && !small && wanted !== key;
-  const table = useResource(
-    idle ? null : key,
-    (signal) => circuitsApi.tables({ ...ask, circuit, ...(token === null ? {} : { token }) }, signal),
-    { fixed: true },
-  );
-  useAskAgain(table.error, table.reload);
+  const table = useWorkerQuery({ ...circuitQueries.tables(question), enabled: !idle });
   return (
     <section className="card picture" aria-labelledby={heading}>
       <header className="picture-head">
@@ -126,8 +121,8 @@ function CircuitTable({ ask, circuit, token, small, onToken }: CircuitTableProps
           <span className="muted small">takes a few seconds with a vocabulary of this size</span>
         </p>
       )}
-      {table.error && <ProblemNote error={table.error} retry={table.reload} />}
-      {table.loading && (
+      {table.error && <ProblemNote error={table.error} retry={table.refetch} />}
+      {table.isLoading && (
         <div className="skeleton list-skeleton" role="status" aria-label="Reading the weights" />
       )}
       {table.data && <Cells data={table.data} words={words} onToken={onToken} />}

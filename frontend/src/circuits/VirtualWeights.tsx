@@ -1,7 +1,6 @@
 import { type FormEvent, useState } from "react";
-import { useAskAgain } from "../api/askAgain";
-import { circuitsApi, type Direction, type VirtualOut, type Weighed } from "../api/circuits";
-import { useResource } from "../api/resource";
+import { circuitQueries, type Direction, type VirtualOut, type Weighed } from "../api/circuits";
+import { useWorkerQuery } from "../api/query";
 import { measured, NOTHING } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { TokenView } from "../tokens/TokenText";
@@ -29,17 +28,13 @@ export function VirtualWeights({ model, layers, heads, weights, view, onView }: 
   const pair = view.virtual;
   const [writer, setWriter] = useState<Component>(() => parseComponent(pair?.writer ?? "embed"));
   const [reader, setReader] = useState<Component>(() => parseComponent(pair?.reader ?? "unembed"));
-  const ask = {
+  const ask: Parameters<typeof circuitQueries.virtual>[0] = {
     model,
     ...(weights === "folded" || weights === "raw" ? { weight_processing: weights } : {}),
-    ...pair,
-  } as Parameters<typeof circuitsApi.virtual>[0];
-  const found = useResource(
-    pair && `virtual ${JSON.stringify(ask)}`,
-    (signal) => circuitsApi.virtual(ask, signal),
-    { fixed: true },
-  );
-  useAskAgain(found.error, found.reload);
+    writer: pair?.writer ?? "",
+    reader: pair?.reader ?? "",
+  };
+  const found = useWorkerQuery({ ...circuitQueries.virtual(ask), enabled: pair !== null });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     onView({ ...view, virtual: { writer: componentName(writer), reader: componentName(reader) } });
@@ -64,9 +59,9 @@ export function VirtualWeights({ model, layers, heads, weights, view, onView }: 
         </form>
         <div aria-live="polite">
           {found.error && (
-            <ProblemNote error={found.error} retry={found.error.status === 422 ? undefined : found.reload} />
+            <ProblemNote error={found.error} retry={found.error.status === 422 ? undefined : found.refetch} />
           )}
-          {found.loading && (
+          {found.isLoading && (
             <div className="skeleton list-skeleton" role="status" aria-label="Reading the weights" />
           )}
           {found.data && <Product data={found.data} />}

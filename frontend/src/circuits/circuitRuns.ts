@@ -1,6 +1,7 @@
 // Which runs the circuits of a model are read from: of each analysis the newest, of one weight processing only.
-import { api } from "../api/client";
-import { type Resource, useInterval, useResource } from "../api/resource";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../api/queries";
+import type { Loaded } from "../api/query";
 import { type Analysis, FINAL, type Run, type RunRequest, type Runs } from "../api/types";
 import { weightsOf } from "../results/headline";
 
@@ -66,14 +67,14 @@ export function sectionRequest(analysis: Analysis, model: string, weights: strin
   };
 }
 
+function inMotion(run: Run): boolean {
+  return SECTIONS.some((name) => name === run.analysis) && !FINAL.has(run.status);
+}
+
 /** A model's runs, asked again while one of the page's is on its way. */
-export function useCircuitRuns(model: string | null): Resource<Runs> {
-  const runs = useResource(model === null ? null : `runs circuits ${model}`, (signal) =>
-    api.runs({ model, limit: 500 }, signal),
-  );
-  const moving = runs.data?.runs.some(
-    (run) => SECTIONS.some((name) => name === run.analysis) && !FINAL.has(run.status),
-  );
-  useInterval(runs.reload, 1500, moving ?? false);
-  return runs;
+export function useCircuitRuns(model: string): Loaded<Runs> {
+  return useQuery({
+    ...queries.runs({ model, limit: 500 }),
+    refetchInterval: ({ state }) => state.data?.runs.some(inMotion) && 1500,
+  });
 }

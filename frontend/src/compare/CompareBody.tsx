@@ -1,6 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { api } from "../api/client";
-import { useLasting, useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import type { Run } from "../api/types";
 import { Segmented } from "../parts/Segmented";
 import { Picture } from "../plot/Picture";
@@ -41,15 +41,7 @@ export function CompareBody({ runs, comparison, onComparison, share }: CompareBo
   const unlike = comparison.view === "overlap" && models.length > 1;
   const none = missing > 0 || unlike;
   const source = sourceOf(comparison, chosen, share);
-  const key = `compare ${JSON.stringify(source)}`;
-  const now = useResource(
-    none ? null : key,
-    (signal) => api.comparison(comparison.view, source.query, signal),
-    {
-      fixed: true,
-    },
-  );
-  const figure = useLasting(now, comparison.view);
+  const figure = useQuery({ ...queries.comparison(comparison.view, source.query), enabled: !none });
   const meta = none ? undefined : figure.data?.layout.meta;
   const choose = (next: readonly string[]) => onComparison({ ...comparison, runs: next });
   const view = VIEWS.find(({ value }) => value === comparison.view);
@@ -106,9 +98,12 @@ export function CompareBody({ runs, comparison, onComparison, share }: CompareBo
 }
 
 /** The query that asks for the view. */
-function sourceOf(comparison: CompareView, run: readonly string[], share: string | null): ComparedSource {
+function sourceOf(comparison: CompareView, runs: readonly string[], share: string | null): ComparedSource {
   const { threshold, mode, score, published, common } = comparison;
-  return { comparison: comparison.view, query: { run, share, threshold, mode, score, published, common } };
+  return {
+    comparison: comparison.view,
+    query: { run: [...runs], share, threshold, mode, score, published, common },
+  };
 }
 
 function Notes({ notes = [] }: { notes: readonly string[] | undefined }) {

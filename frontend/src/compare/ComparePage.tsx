@@ -1,9 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
 import { ProblemNote } from "../parts/ProblemNote";
 import { useDeclare } from "../parts/subject";
 import { usePlotly } from "../plot/plotly";
+import { MAPPED, mappedRuns } from "../results/maps";
 import type { CompareView } from "../url/compare";
 import { go, Link } from "../url/navigation";
 import { NEW_RUN, type Place } from "../url/view";
@@ -14,9 +14,7 @@ import { proposed } from "./compareRuns";
 export default function ComparePage({ place }: { place: Extract<Place, { page: "compare" }> }) {
   usePlotly();
   const { page: _, ...comparison } = place;
-  const runs = useResource("runs done", (signal) =>
-    api.runs({ status: "done", analysis: "chg", limit: 500 }, signal),
-  );
+  const runs = useQuery(mappedRuns());
   const onComparison = useCallback(
     (next: CompareView, options?: { replace?: boolean }) => go({ page: "compare", ...next }, options),
     [],
@@ -44,8 +42,10 @@ export default function ComparePage({ place }: { place: Extract<Place, { page: "
         <h1>Compare</h1>
       </div>
       <p className="facts">Finished gating runs side by side. The number on a chip is its number of seeds.</p>
-      {runs.error && !found && <ProblemNote error={runs.error} retry={runs.reload} />}
-      {runs.loading && <div className="skeleton page-skeleton" role="status" aria-label="Loading the runs" />}
+      {runs.error && !found && <ProblemNote error={runs.error} retry={runs.refetch} />}
+      {runs.isLoading && (
+        <div className="skeleton page-skeleton" role="status" aria-label="Loading the runs" />
+      )}
       {found &&
         (found.length === 0 && comparison.runs === null ? (
           <NothingYet />
@@ -64,7 +64,7 @@ function NothingYet() {
         Causal head gating finds which heads a task needs; two finished runs can be compared.
       </p>
       <div className="card-actions">
-        <Link className="button primary" to={{ page: "new", ...NEW_RUN, analysis: "chg", preset: "quick" }}>
+        <Link className="button primary" to={{ page: "new", ...NEW_RUN, analysis: MAPPED, preset: "quick" }}>
           Start a quick run
         </Link>
       </div>

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import type { Resource } from "../api/resource";
+import type { Loaded } from "../api/query";
 import { ProblemNote } from "../parts/ProblemNote";
 import { NotHereYet } from "../parts/Remedy";
 import { Words } from "../parts/Words";
@@ -34,7 +34,7 @@ export function LabBody() {
   return (
     <div className="page lab">
       <LabTitle />
-      {look.data ? <LabFacts look={look.data} /> : look.loading && <Waiting />}
+      {look.data ? <LabFacts look={look.data} /> : look.isLoading && <Waiting />}
       {readOnly || model?.ready ? (
         <PointedProvider>
           <div className="columns lab-columns">
@@ -88,13 +88,13 @@ function NoModel() {
 
 interface WithPattern {
   /** The selected head's. */
-  pattern: Resource<Pattern | null>;
+  pattern: Loaded<Pattern | null>;
 }
 
 function Prompt({ pattern }: WithPattern) {
   const { prompt, readOnly, examples } = useLab();
   const [editing, setEditing] = useState(false);
-  const nothing = prompt.text === null && !prompt.error && !examples.loading && !prompt.stored;
+  const nothing = prompt.text === null && !prompt.error && !examples.isLoading && !prompt.stored;
   const empty = nothing && examples.data?.length === 0;
   const inside = (
     <>
@@ -124,7 +124,7 @@ function Prompt({ pattern }: WithPattern) {
 function Tokens({ pattern }: WithPattern) {
   const { look, prompt } = useLab();
   const error = prompt.error ?? look.error;
-  if (error) return <ProblemNote error={error} retry={prompt.error ? prompt.reload : look.reload} />;
+  if (error) return <ProblemNote error={error} retry={prompt.error ? prompt.reload : look.refetch} />;
   if (!look.data) return <TokensSkeleton />;
   return <TokensCard look={look.data} pattern={pattern.data ?? null} />;
 }

@@ -1,5 +1,5 @@
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../api/queries";
 import { ProblemNote } from "../parts/ProblemNote";
 import type { Place } from "../url/view";
 import { LabBody } from "./LabBody";
@@ -8,7 +8,7 @@ import { LabProvider } from "./state/LabProvider";
 
 /** The prompt lab: a prompt's tokens and every head's pattern on it; beside them the gates, and what they do. */
 export default function LabPage({ place }: { place: Extract<Place, { page: "lab" }> }) {
-  const models = useResource("models", (signal) => api.models(signal));
+  const models = useQuery(queries.models());
   if (models.data) {
     return (
       <LabProvider place={place} models={models.data}>
@@ -18,7 +18,7 @@ export default function LabPage({ place }: { place: Extract<Place, { page: "lab"
   }
   return (
     <div className="page">
-      {models.error ? <ProblemNote error={models.error} retry={models.reload} /> : <LabSkeleton />}
+      {models.error ? <ProblemNote error={models.error} retry={models.refetch} /> : <LabSkeleton />}
     </div>
   );
 }

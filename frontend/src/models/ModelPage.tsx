@@ -1,6 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import type { Model } from "../api/types";
 import { bytes, count } from "../format/numbers";
 import { Markdown } from "../parts/Markdown";
@@ -13,7 +13,7 @@ import { InductionLink, ModelRuns } from "./ModelRuns";
 import "./models.css";
 
 export default function ModelPage({ name }: { name: string }) {
-  const { data: model, error, reload } = useResource(`model ${name}`, (signal) => api.model(name, signal));
+  const { data: model, error, refetch } = useQuery(queries.model(name));
   const title = model?.title;
   useEffect(() => {
     if (title) document.title = `${title} · Headscope`;
@@ -24,7 +24,7 @@ export default function ModelPage({ name }: { name: string }) {
     return (
       <div className="page">
         {error ? (
-          <ProblemNote error={error} retry={reload} />
+          <ProblemNote error={error} retry={refetch} />
         ) : (
           <div className="skeleton list-skeleton" role="status" aria-label="Loading" />
         )}

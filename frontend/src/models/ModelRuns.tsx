@@ -1,5 +1,5 @@
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../api/queries";
 import type { Analysis, Model, Run } from "../api/types";
 import { moment, plural } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
@@ -10,14 +10,12 @@ import { DEFAULT_VIEW, NEW_RUN } from "../url/view";
 /** What has been computed on a model, and what could be. */
 export function ModelRuns({ model }: { model: Model }) {
   const analyses = useAnalyses();
-  const runs = useResource(`runs of ${model.name}`, (signal) =>
-    api.runs({ model: model.name, limit: 500 }, signal),
-  );
+  const runs = useQuery(queries.runs({ model: model.name, limit: 500 }));
   const error = analyses.error ?? runs.error;
   return (
     <section className="card" aria-label="What has been computed">
       <h2>What has been computed on it</h2>
-      {error && <ProblemNote error={error} retry={runs.reload} />}
+      {error && <ProblemNote error={error} retry={runs.refetch} />}
       {!error && !(runs.data && analyses.data) && (
         <div className="skeleton head-skeleton" role="status" aria-label="Loading the runs" />
       )}
@@ -75,9 +73,7 @@ function Row({ analysis, model, runs }: { analysis: Analysis; model: Model; runs
 
 /** The way to a model's induction heads: the newest result, or the form that computes one. */
 export function InductionLink({ model }: { model: Model }) {
-  const runs = useResource(`runs induction ${model.name}`, (signal) =>
-    api.runs({ model: model.name, analysis: "induction", status: "done", limit: 1 }, signal),
-  );
+  const runs = useQuery(queries.runs({ model: model.name, analysis: "induction", status: "done", limit: 1 }));
   const [run] = runs.data?.runs ?? [];
   if (!run && !model.ready) return null;
   return (

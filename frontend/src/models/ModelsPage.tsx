@@ -1,12 +1,12 @@
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../api/queries";
 import type { Model } from "../api/types";
 import { number } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { Link } from "../url/navigation";
 
 export default function ModelsPage() {
-  const models = useResource("models", (signal) => api.models(signal));
+  const models = useQuery(queries.models());
   return (
     <div className="page">
       <h1>Models</h1>
@@ -14,8 +14,8 @@ export default function ModelsPage() {
         The models whose heads you can study here. Add more with <code>headscope models fetch</code> or{" "}
         <code>headscope models add</code>.
       </p>
-      {models.error && <ProblemNote error={models.error} retry={models.reload} />}
-      {models.loading && (
+      {models.error && <ProblemNote error={models.error} retry={models.refetch} />}
+      {models.isLoading && (
         <div className="skeleton list-skeleton" role="status" aria-label="Loading the models" />
       )}
       <ul className="tile-list">

@@ -1,6 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import type { Estimate, RunRequest } from "../api/types";
 import { bytes, duration } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
@@ -26,15 +26,16 @@ export function EstimateBox({ request, valid, asked }: EstimateBoxProps) {
     const timer = setTimeout(() => setSettled(wanted), 350);
     return () => clearTimeout(timer);
   }, [wanted]);
-  const estimate = useResource(valid && asked && settled !== null ? `estimate ${settled}` : null, (signal) =>
-    api.estimate(JSON.parse(settled ?? "") as RunRequest, signal),
-  );
+  const estimate = useQuery({
+    ...queries.estimate(settled === null ? request : (JSON.parse(settled) as RunRequest)),
+    enabled: valid && asked && settled !== null,
+  });
   return (
     <section
       className="estimate"
       aria-label="What it will take"
       aria-live="polite"
-      aria-busy={settled !== wanted || estimate.loading}
+      aria-busy={settled !== wanted || estimate.isLoading}
     >
       {!valid && <p className="muted">The estimate appears once the settings above are valid.</p>}
       {estimate.error && UNFINISHED.has(estimate.error.code) && (
@@ -46,10 +47,10 @@ export function EstimateBox({ request, valid, asked }: EstimateBoxProps) {
         // Settings that can't be used stay so however often they are sent.
         <ProblemNote
           error={estimate.error}
-          retry={estimate.error.status === 422 ? undefined : estimate.reload}
+          retry={estimate.error.status === 422 ? undefined : estimate.refetch}
         />
       )}
-      {estimate.loading && <div className="skeleton text" />}
+      {estimate.isLoading && <div className="skeleton text" />}
       {estimate.data && <EstimateFacts estimate={estimate.data} />}
     </section>
   );

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { forget } from "../api/resource";
+import { Queries } from "../api/query";
 import type { Analysis, Model, Task } from "../api/types";
 import { NEW_RUN } from "../url/view";
 import { NewRunForm } from "./NewRunForm";
@@ -23,8 +23,8 @@ const models = [{ name: "small", title: "Small", ready: true }] as Model[];
 const tasks = ["one", "two", "three"].map((name) => ({ name, title: `The ${name}` })) as Task[];
 
 beforeEach(() => {
-  vi.stubGlobal("fetch", async (address: string) =>
-    String(address).includes("estimate")
+  vi.stubGlobal("fetch", async ({ url }: Request) =>
+    url.includes("estimate")
       ? new Response(JSON.stringify({ status: 422, code: "c", detail: "Can't be.", remedy: "Change it." }), {
           status: 422,
         })
@@ -34,7 +34,6 @@ beforeEach(() => {
 
 afterEach(() => {
   cleanup();
-  forget("gates");
   vi.unstubAllGlobals();
 });
 
@@ -42,6 +41,7 @@ function form(params: Record<string, string>) {
   const place = { page: "new" as const, ...NEW_RUN, model: "small", params };
   render(
     <NewRunForm place={place} analysis={evaluation} analyses={[evaluation]} models={models} tasks={tasks} />,
+    { wrapper: Queries },
   );
 }
 

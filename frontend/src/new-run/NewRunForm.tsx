@@ -8,7 +8,7 @@ import { type Field, fieldsOf, filled, overrides, presetValues, textOf, type Val
 import { ProblemNote } from "../parts/ProblemNote";
 import { NotHereYet } from "../parts/Remedy";
 import { Segmented } from "../parts/Segmented";
-import { wantedAnalysis } from "../results/analyses";
+import { wantedRun } from "../results/analyses";
 import { go } from "../url/navigation";
 import { DEFAULT_VIEW, type Place } from "../url/view";
 import { EstimateBox } from "./EstimateBox";
@@ -95,8 +95,9 @@ export function NewRunForm({ place, analysis, analyses, models, tasks }: NewRunF
     if (kind === "gates") return <GatesPicker {...props} />;
     if (kind === "task") return <TaskPicker {...input} tasks={tasks} />;
     if (kind === "tasks") return <TasksPicker {...input} tasks={tasks} />;
-    const wanted = analyses.find(({ name }) => name === wantedAnalysis(input.field.name, analyses, analysis));
-    return wanted && <RunPicker {...props} analysis={wanted} />;
+    const { analysis: of, sameTask } = wantedRun(analysis, input.field.name);
+    const wanted = analyses.find(({ name }) => name === of);
+    return wanted && <RunPicker {...props} analysis={wanted} sameTask={sameTask} />;
   };
 
   return (

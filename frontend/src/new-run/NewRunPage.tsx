@@ -1,5 +1,5 @@
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../api/queries";
 import { ProblemNote } from "../parts/ProblemNote";
 import { useAnalyses } from "../results/analyses";
 import { go } from "../url/navigation";
@@ -11,10 +11,10 @@ import "./new-run.css";
 /** What to compute, on which model, with which settings. */
 export default function NewRunPage({ place }: { place: Extract<Place, { page: "new" }> }) {
   const analyses = useAnalyses();
-  const models = useResource("models", (signal) => api.models(signal));
-  const tasks = useResource("tasks", (signal) => api.tasks(signal));
+  const models = useQuery(queries.models());
+  const tasks = useQuery(queries.tasks());
   const error = analyses.error ?? models.error ?? tasks.error;
-  const analysis = analyses.data?.find(({ name }) => name === (place.analysis ?? "chg"));
+  const analysis = analyses.data?.find(({ name }) => place.analysis === null || name === place.analysis);
   if (!analyses.data || !models.data || !tasks.data) {
     return (
       <div className="page form-page">
@@ -22,7 +22,7 @@ export default function NewRunPage({ place }: { place: Extract<Place, { page: "n
         {error ? (
           <ProblemNote
             error={error}
-            retry={() => [analyses, models, tasks].forEach(({ reload }) => void reload())}
+            retry={() => [analyses, models, tasks].forEach(({ refetch }) => void refetch())}
           />
         ) : (
           <div className="skeleton grid-skeleton" role="status" aria-label="Loading the form" />

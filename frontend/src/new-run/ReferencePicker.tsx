@@ -1,8 +1,8 @@
 // A parameter that names something stored is picked from what there is, never typed.
+import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useState } from "react";
-import { api } from "../api/client";
-import { labApi } from "../api/lab";
-import { useResource } from "../api/resource";
+import { labQueries } from "../api/lab";
+import { queries } from "../api/queries";
 import type { Analysis, Run, Task } from "../api/types";
 import type { PickerInput } from "../form/SchemaForm";
 import { moment, plural } from "../format/numbers";
@@ -69,17 +69,22 @@ function runText(run: Run): string {
   return parts.filter(Boolean).join(" · ");
 }
 
+interface RunPickerProps extends ReferenceProps {
+  analysis: Analysis;
+  /** It must be on the chosen task, too: a run on another one takes its task along. */
+  sameTask: boolean;
+}
+
 /** Finished runs of the model, those on the chosen task first: the first of those is taken where one is needed. */
-export function RunPicker({ analysis, ...props }: ReferenceProps & { analysis: Analysis }) {
+export function RunPicker({ analysis, sameTask, ...props }: RunPickerProps) {
   const { model, task, onTask, onChange } = props;
-  const query = { model, analysis: analysis.name, status: "done", limit: 200 };
-  const runs = useResource(`runs for ${JSON.stringify(query)}`, (signal) => api.runs(query, signal));
+  const runs = useQuery(queries.runs({ model, analysis: analysis.name, status: "done", limit: 200 }));
   const first = task === null ? undefined : runs.data?.runs.find((run) => run.task === task)?.id;
   const needed = !props.field.optional || props.field.needed;
   useEffect(() => {
     if (needed && !props.value && first !== undefined) onChange(first);
   }, [needed, props.value, first, onChange]);
-  if (runs.error) return <ProblemNote error={runs.error} retry={runs.reload} />;
+  if (runs.error) return <ProblemNote error={runs.error} retry={runs.refetch} />;
   if (!runs.data)
     return <div className="skeleton field-skeleton" role="status" aria-label="Loading the runs" />;
   const list = runs.data.runs;
@@ -115,15 +120,15 @@ export function RunPicker({ analysis, ...props }: ReferenceProps & { analysis: A
       }
       onPick={(id) => {
         const run = list.find((one) => one.id === id);
-        if (run?.task && task !== null && run.task !== task) onTask(run.task);
+        if (sameTask && run?.task && task !== null && run.task !== task) onTask(run.task);
       }}
     />
   );
 }
 
 export function PromptsPicker(props: ReferenceProps) {
-  const prompts = useResource("prompts", (signal) => labApi.prompts(signal));
-  if (prompts.error) return <ProblemNote error={prompts.error} retry={prompts.reload} />;
+  const prompts = useQuery(labQueries.prompts());
+  if (prompts.error) return <ProblemNote error={prompts.error} retry={prompts.refetch} />;
   if (!prompts.data)
     return <div className="skeleton field-skeleton" role="status" aria-label="Loading the prompts" />;
   if (prompts.data.length === 0) {
@@ -154,8 +159,8 @@ export function PromptsPicker(props: ReferenceProps) {
 
 export function GatesPicker(props: ReferenceProps) {
   const { model } = props;
-  const vectors = useResource(`gates ${model}`, (signal) => labApi.gateVectors(model, signal));
-  if (vectors.error) return <ProblemNote error={vectors.error} retry={vectors.reload} />;
+  const vectors = useQuery(labQueries.gateVectors(model));
+  if (vectors.error) return <ProblemNote error={vectors.error} retry={vectors.refetch} />;
   if (!vectors.data)
     return <div className="skeleton field-skeleton" role="status" aria-label="Loading the gates" />;
   if (vectors.data.length === 0 && (!props.field.optional || props.field.needed)) {

@@ -1,4 +1,4 @@
-import { comparisonExport, exportAddress } from "../api/client";
+import { addressOf } from "../api/http";
 import { Menu, MenuItem } from "./Menu";
 import type { CompareSubject, LabSubject, RunSubject, Subject } from "./subject";
 import { useTheme } from "./theme";
@@ -31,8 +31,11 @@ function LabFiles({ subject }: { subject: LabSubject }) {
 function ComparisonFiles({ subject }: { subject: CompareSubject }) {
   const { theme } = useTheme();
   const { view, runs: _, ...comparison } = subject.comparison;
-  const address = (format: string) =>
-    comparisonExport(view, { format, run: subject.runs, share: subject.share, theme, ...comparison });
+  const address = (format: "html" | "csv" | "json") =>
+    addressOf("/api/v1/comparisons/{name}/export", {
+      path: { name: view },
+      query: { format, run: [...subject.runs], share: subject.share, theme, ...comparison },
+    });
   return (
     <Menu label="Export" title="Export this comparison">
       <MenuItem href={address("html")}>This view, one HTML file</MenuItem>
@@ -46,13 +49,16 @@ function ComparisonFiles({ subject }: { subject: CompareSubject }) {
 function RunFiles({ subject, quiet }: { subject: RunSubject; quiet: boolean }) {
   const { theme } = useTheme();
   const { run, share, view } = subject;
-  const address = (format: string) =>
-    exportAddress(run.id, { format, share, threshold: view.threshold, mode: view.mode, theme });
+  const address = (format: "html" | "csv" | "json" | "npz") =>
+    addressOf("/api/v1/runs/{run_id}/export", {
+      path: { run_id: run.id },
+      query: { format, share, threshold: view.threshold, mode: view.mode, theme },
+    });
   return (
     <Menu label="Export" title="Export this run" quiet={quiet}>
       <MenuItem href={address("html")}>This page, one HTML file</MenuItem>
       <MenuItem href={address("csv")}>
-        {run.analysis === "chg" ? "Heads and seeds, CSV" : "Its first table, CSV"}
+        {run.has_roles ? "Heads and seeds, CSV" : "Its first table, CSV"}
       </MenuItem>
       <MenuItem href={address("json")}>Everything, JSON</MenuItem>
       <MenuItem href={address("npz")}>Arrays for NumPy, npz</MenuItem>

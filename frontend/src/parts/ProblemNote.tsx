@@ -3,9 +3,9 @@ import type { Problem } from "../api/types";
 import { Words } from "./Words";
 
 interface ProblemNoteProps {
-  error?: ApiError;
+  error?: ApiError | null | undefined;
   problem?: Problem;
-  retry?: () => void;
+  retry?: (() => unknown) | undefined;
   retryLabel?: string;
 }
 
@@ -28,7 +28,7 @@ export function ProblemNote({
         </p>
       )}
       {retry && (
-        <button type="button" className="button" onClick={retry}>
+        <button type="button" className="button" onClick={() => void retry()}>
           {retryLabel}
         </button>
       )}

@@ -1,7 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
-import { useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import type { Share, ShareRequest } from "../api/types";
 import { moment } from "../format/numbers";
 import { settingParameters } from "../url/compare";
@@ -72,7 +73,7 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
   const [made, setMade] = useState<Share | null>(null);
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
-  const existing = useResource("shares", (signal) => api.shares(signal));
+  const existing = useQuery(queries.shares());
   const mine =
     existing.data?.filter(
       (share) => !share.revoked_at && isOf(subject, share) && share.token !== made?.token,
@@ -84,7 +85,7 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
     setError(undefined);
     try {
       setMade(await api.addShare({ ...asked(subject), visibility, expires_in_days: days }));
-      existing.reload();
+      void existing.refetch();
     } catch (thrown) {
       setError(asApiError(thrown));
     } finally {
@@ -158,7 +159,7 @@ function ShareDialog({ subject, onClose }: { subject: Subject; onClose: () => vo
         </p>
       )}
       {mine.length > 0 && (
-        <Existing title={LINKS[subject.kind]} shares={mine} reload={existing.reload} onError={setError} />
+        <Existing title={LINKS[subject.kind]} shares={mine} reload={existing.refetch} onError={setError} />
       )}
     </Dialog>
   );

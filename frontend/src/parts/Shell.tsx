@@ -1,7 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
-import { api } from "../api/client";
 import { useConnection } from "../api/connection";
-import { useInterval } from "../api/resource";
+import { queries } from "../api/queries";
 import { DEFAULT_COMPARE } from "../url/compare";
 import { DEFAULT_LAB } from "../url/lab";
 import { Link, usePlace } from "../url/navigation";
@@ -104,8 +104,7 @@ function ThemeMenu() {
 /** A heartbeat, slow while the server answers and quick while it doesn't, and the banner that says so. */
 function Offline() {
   const { online } = useConnection();
-  const ask = () => void api.health().catch(() => {});
-  useInterval(ask, online ? 15_000 : 2_500, true);
+  useQuery({ ...queries.health(), refetchInterval: online ? 15_000 : 2_500 });
   useEffect(() => {
     document.documentElement.classList.toggle("is-offline", !online);
   }, [online]);

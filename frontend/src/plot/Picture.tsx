@@ -1,5 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId, useMemo, useRef, useState } from "react";
-import type { Resource } from "../api/resource";
+import type { Loaded } from "../api/query";
 import type { Figure } from "../api/types";
 import { Menu, MenuItem } from "../parts/Menu";
 import { ProblemNote } from "../parts/ProblemNote";
@@ -10,13 +11,17 @@ import { HeadMap } from "./HeadMap";
 import { headOf, isGrid, ringed } from "./heads";
 import { Plot } from "./Plot";
 import { colour, painted, usePaints } from "./paint";
-import { loadPlotly } from "./plotly";
+import { type Plotly, plotlyQuery } from "./plotly";
 import { numbersAddress, type PictureSource, savedAs } from "./source";
 import { TableTwin } from "./TableTwin";
 
 /** Save a drawing as it is on the page, but without the selection. */
-async function saveImage(figure: Figure, format: "png" | "svg", filename: string): Promise<void> {
-  const plotly = await loadPlotly();
+async function saveImage(
+  plotly: Plotly,
+  figure: Figure,
+  format: "png" | "svg",
+  filename: string,
+): Promise<void> {
   const width = Number(figure.layout.width) || 900;
   const height = Number(figure.layout.height) || 300;
   await plotly.downloadImage(figure, { format, width, height, filename, scale: format === "png" ? 2 : 1 });
@@ -33,8 +38,10 @@ interface PictureToolsProps {
 
 /** The switch to the table twin, and the downloads. */
 export function PictureTools({ asTable, setAsTable, figure, source, children }: PictureToolsProps) {
-  const name = savedAs(source);
-  const address = (format: string) => numbersAddress(source, format);
+  const { data: plotly } = useQuery(plotlyQuery());
+  const save = (format: "png" | "svg") =>
+    plotly && figure && void saveImage(plotly, figure(), format, savedAs(source));
+  const address = (format: "csv" | "json") => numbersAddress(source, format);
   return (
     <div className="picture-tools">
       {children}
@@ -47,10 +54,10 @@ export function PictureTools({ asTable, setAsTable, figure, source, children }: 
         {asTable ? "Picture" : "Table"}
       </button>
       <Menu label="Download" title="Download this picture or its numbers" quiet>
-        <MenuItem disabled={!figure} onSelect={() => figure && saveImage(figure(), "png", name)}>
+        <MenuItem disabled={!figure} onSelect={() => save("png")}>
           Picture, PNG
         </MenuItem>
-        <MenuItem disabled={!figure} onSelect={() => figure && saveImage(figure(), "svg", name)}>
+        <MenuItem disabled={!figure} onSelect={() => save("svg")}>
           Picture, SVG
         </MenuItem>
         <MenuItem href={address("csv")}>Numbers, CSV</MenuItem>
@@ -69,7 +76,7 @@ export interface Selection {
 interface PictureProps {
   /** Shown until the figure says its own title. */
   title: string;
-  figure: Resource<Figure>;
+  figure: Loaded<Figure>;
   source: PictureSource;
   controls?: ReactNode;
   selection?: Selection;
@@ -106,8 +113,8 @@ export function Picture({ title, figure, source, controls, selection }: PictureP
         />
       </header>
       {controls && <div className="picture-controls">{controls}</div>}
-      {figure.error && !data && <ProblemNote error={figure.error} retry={figure.reload} />}
-      {figure.loading && <div className="skeleton" style={{ height: HEIGHT }} />}
+      {figure.error && !data && <ProblemNote error={figure.error} retry={figure.refetch} />}
+      {figure.isLoading && <div className="skeleton" style={{ height: HEIGHT }} />}
       {data && asTable && <TableTwin source={source} caption={name} />}
       {data && !asTable && isGrid(data) && (
         <HeadMap

@@ -1,6 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import type { Figure } from "../api/types";
-import { loadPlotly, type PlotElement, type PlotEvent } from "./plotly";
+import { ProblemNote } from "../parts/ProblemNote";
+import { type PlotElement, type PlotEvent, plotlyQuery } from "./plotly";
 
 const CONFIG = {
   displayModeBar: false,
@@ -24,12 +26,13 @@ export function Plot({ figure, onClick, onHover, onDrawn }: PlotProps) {
   const handlers = useRef({ onClick, onHover, onDrawn });
   handlers.current = { onClick, onHover, onDrawn };
 
+  const { data: plotly, error, refetch } = useQuery(plotlyQuery());
+
   useEffect(() => {
+    const target = ref.current;
+    if (!plotly || !target) return;
     let dropped = false;
-    void loadPlotly().then(async (plotly) => {
-      const target = ref.current;
-      if (dropped || !target) return;
-      const drawn: PlotElement = await plotly.react(target, figure.data, figure.layout, CONFIG);
+    void plotly.react(target, figure.data, figure.layout, CONFIG).then((drawn: PlotElement) => {
       if (dropped) return;
       for (const name of ["plotly_click", "plotly_hover", "plotly_unhover"]) drawn.removeAllListeners(name);
       drawn.on("plotly_click", (event) => handlers.current.onClick?.(event));
@@ -40,14 +43,15 @@ export function Plot({ figure, onClick, onHover, onDrawn }: PlotProps) {
     return () => {
       dropped = true;
     };
-  }, [figure]);
+  }, [figure, plotly]);
 
   useEffect(() => {
     const target = ref.current;
     return () => {
-      if (target) void loadPlotly().then((plotly) => plotly.purge(target));
+      if (target) plotly?.purge(target);
     };
-  }, []);
+  }, [plotly]);
 
+  if (error) return <ProblemNote error={error} retry={refetch} />;
   return <div ref={ref} className="plot" />;
 }

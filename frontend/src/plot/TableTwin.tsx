@@ -1,7 +1,7 @@
-import { useResource } from "../api/resource";
+import { useQuery } from "@tanstack/react-query";
 import { count, measured } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
-import { type PictureSource, tableKey, tableOf } from "./source";
+import { type PictureSource, tableQuery } from "./source";
 
 function shown(value: unknown): string {
   if (typeof value === "number") return Number.isInteger(value) ? count(value) : measured(value);
@@ -11,8 +11,8 @@ function shown(value: unknown): string {
 
 /** A picture's twin: the same content as numbers. */
 export function TableTwin({ source, caption }: { source: PictureSource; caption: string }) {
-  const table = useResource(tableKey(source), (signal) => tableOf(source, signal), { fixed: true });
-  if (table.error) return <ProblemNote error={table.error} retry={table.reload} />;
+  const table = useQuery(tableQuery(source));
+  if (table.error) return <ProblemNote error={table.error} retry={table.refetch} />;
   if (!table.data)
     return <div className="skeleton list-skeleton" role="status" aria-label="Loading the table" />;
   const { columns, rows } = table.data;

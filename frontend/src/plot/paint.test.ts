@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Paints, painted } from "./paint";
+import type { Paints } from "../api/types";
+import { painted } from "./paint";
 
 const paints: Paints = {
   light: {

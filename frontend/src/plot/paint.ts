@@ -1,20 +1,11 @@
 // Figures come in the light palette and without their template. Every colour in them is a value of
 // the palette, so another theme is a replacement one for one.
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
-import type { Figure, Theme } from "../api/types";
-
-export interface Paint {
-  template: Record<string, unknown>;
-  palette: Record<string, unknown>;
-}
-
-export type Paints = Record<Theme, Paint>;
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../api/queries";
+import type { Figure, Paints, Theme } from "../api/types";
 
 export function usePaints(): Paints | undefined {
-  return useResource("theme", (signal) => api.themes(signal) as Promise<unknown> as Promise<Paints>, {
-    fixed: true,
-  }).data;
+  return useQuery(queries.theme()).data;
 }
 
 function colours(palette: Record<string, unknown>): string[] {

@@ -1,5 +1,7 @@
 // plotly.js, loaded once and apart from the page's own code: text and layout never wait for it.
-import { useEffect } from "react";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { ApiError } from "../api/errors";
+import { FIXED } from "../api/queries";
 import type { Figure } from "../api/types";
 
 export interface PlotPoint {
@@ -43,16 +45,33 @@ export interface Plotly {
   downloadImage(figure: Figure, options: ImageOptions): Promise<string>;
 }
 
-let loading: Promise<Plotly> | undefined;
+async function load(): Promise<Plotly> {
+  try {
+    return (await import("plotly.js-cartesian-dist-min")).default as Plotly;
+  } catch (cause) {
+    const problem = {
+      type: "about:blank",
+      title: "Nothing to draw with",
+      status: 0,
+      code: "no-plotly",
+      detail: "The library that draws pictures couldn't be loaded.",
+      remedy: "Try again; if it stays, reload the page. The table shows the same numbers without it.",
+    };
+    throw new ApiError(problem, null, { cause });
+  }
+}
 
-export function loadPlotly(): Promise<Plotly> {
-  loading ??= import("plotly.js-cartesian-dist-min").then((module) => module.default as Plotly);
-  return loading;
+export function plotlyQuery() {
+  return queryOptions({
+    queryKey: ["plotly"],
+    queryFn: load,
+    structuralSharing: false,
+    gcTime: Number.POSITIVE_INFINITY,
+    ...FIXED,
+  });
 }
 
 /** Have plotly come while the data of a page that draws does, so that the first picture waits for neither. */
 export function usePlotly(draws = true): void {
-  useEffect(() => {
-    if (draws) void loadPlotly().catch(() => {});
-  }, [draws]);
+  useQuery({ ...plotlyQuery(), enabled: draws, notifyOnChangeProps: [] });
 }

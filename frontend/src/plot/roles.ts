@@ -2,9 +2,9 @@
 // by tests/golden/roles.json. Here it follows the threshold's slider at once, without a request.
 //
 // Scores are kept in float32 and compared with a float32 threshold, as numpy does.
-import type { ChgResult } from "../api/types";
+import type { Result } from "../api/types";
 import type { Head, Score } from "../url/view";
-import { decode } from "./arrays";
+import { ArrayError, decode, isTypedArray } from "./arrays";
 
 export const UNDECIDED = 0;
 export const NEEDED = 1;
@@ -25,9 +25,10 @@ export interface Gates {
   minus: Float32Array;
 }
 
-export function gatesOf(result: Pick<ChgResult, "g_plus" | "g_minus">): Gates {
-  const plus = decode(result.g_plus);
-  const minus = decode(result.g_minus);
+/** The gates of a result that has roles. Throws `ArrayError` where it doesn't hold them as it should. */
+export function gatesOf({ g_plus, g_minus }: Result | { g_plus: unknown; g_minus: unknown }): Gates {
+  if (!isTypedArray(g_plus) || !isTypedArray(g_minus)) throw new ArrayError("The result has no gates.");
+  const [plus, minus] = [decode(g_plus), decode(g_minus)];
   const [seeds = 0, layers = 0, heads = 0] = plus.shape;
   return {
     seeds,

@@ -1,46 +1,44 @@
 // Where a picture's numbers can be had, and under which name it is saved.
-import { api, comparisonExport, exportAddress } from "../api/client";
-import type { Table } from "../api/types";
+import { addressOf } from "../api/http";
+import { type ComparedView, queries, type ResultName, type TableView } from "../api/queries";
 
 /** A figure of a run. */
 export interface RunSource {
-  run: string;
+  run: ResultName;
   figure: string;
   share: string | null;
-  view: { threshold: number; mode: string; head?: string | undefined };
+  view: Omit<TableView, "share">;
 }
 
 /** A figure over several runs. */
 export interface ComparedSource {
   comparison: string;
   /** Runs and how they are looked at, as the API's query. */
-  query: { run: readonly string[]; share: string | null } & Record<
-    string,
-    string | number | boolean | null | readonly string[]
-  >;
+  query: ComparedView;
 }
 
 export type PictureSource = RunSource | ComparedSource;
 
 export function savedAs(source: PictureSource): string {
   return "run" in source
-    ? `headscope-${source.run.slice(0, 8)}-${source.figure}`
+    ? `headscope-${source.run.id.slice(0, 8)}-${source.figure}`
     : `headscope-compare-${source.comparison}`;
 }
 
 /** The address of the numbers as a file. */
-export function numbersAddress(source: PictureSource, format: string): string {
-  if (!("run" in source)) return comparisonExport(source.comparison, { format, ...source.query });
+export function numbersAddress(source: PictureSource, format: "csv" | "json"): string {
+  if (!("run" in source)) {
+    const query = { format, ...source.query };
+    return addressOf("/api/v1/comparisons/{name}/export", { path: { name: source.comparison }, query });
+  }
   const { run, figure, share, view } = source;
-  return exportAddress(run, { format, figure, share, ...view });
+  const query = { format, figure, share, ...view };
+  return addressOf("/api/v1/runs/{run_id}/export", { path: { run_id: run.id }, query });
 }
 
-export function tableKey(source: PictureSource): string {
-  return `table ${JSON.stringify(source)}`;
-}
-
-export function tableOf(source: PictureSource, signal: AbortSignal): Promise<Table> {
-  if (!("run" in source)) return api.comparisonTable(source.comparison, source.query, signal);
+/** The numbers to show. */
+export function tableQuery(source: PictureSource) {
+  if (!("run" in source)) return queries.comparisonTable(source.comparison, source.query);
   const { run, figure, share, view } = source;
-  return api.table(run, figure, { share, ...view }, signal);
+  return queries.table(run, figure, { share, ...view });
 }

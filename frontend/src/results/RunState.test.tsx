@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Queries } from "../api/query";
 import type { Run } from "../api/types";
 import { RunState } from "./RunState";
 
@@ -26,12 +27,12 @@ afterEach(() => {
 describe("a failed run", () => {
   it("offers another try, unless its own settings are at fault", () => {
     for (const passing of [failed(503), failed(500), failed(409, "out-of-memory")]) {
-      render(<RunState run={passing} onRun={() => {}} readOnly={false} />);
+      render(<RunState run={passing} onRun={() => {}} readOnly={false} />, { wrapper: Queries });
       expect(screen.getByText("Try again")).toBeTruthy();
       cleanup();
     }
     for (const refused of [failed(422), failed(409)]) {
-      render(<RunState run={refused} onRun={() => {}} readOnly={false} />);
+      render(<RunState run={refused} onRun={() => {}} readOnly={false} />, { wrapper: Queries });
       expect(screen.queryByText("Try again")).toBeNull();
       expect(screen.getByText("Change the settings").className).toContain("primary");
       cleanup();

@@ -1,7 +1,7 @@
 import type { Model, Run } from "../api/types";
 import { Link } from "../url/navigation";
 
-type Named = Pick<Run, "analysis" | "title" | "model" | "model_title" | "task" | "task_title" | "params">;
+type Named = Pick<Run, "has_roles" | "title" | "model" | "model_title" | "task" | "task_title" | "params">;
 
 export interface TitleWords {
   model: string;
@@ -31,7 +31,7 @@ export function titleWords(run: Named, model?: Pick<Model, "title">): TitleWords
   return {
     model: model?.title ?? run.model_title,
     task,
-    analysis: run.analysis === "chg" && own !== null ? null : analysisTitle(run),
+    analysis: run.has_roles && own !== null ? null : analysisTitle(run),
   };
 }
 

@@ -1,14 +1,14 @@
 // What can be computed, in words, and the forms that a page leads to.
-import { api } from "../api/client";
-import { type Resource, useResource } from "../api/resource";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../api/queries";
+import type { Loaded } from "../api/query";
 import type { Analysis, Run } from "../api/types";
 import { fieldsOf, overrides, presetValues, textOf, type Values } from "../form/schema";
 import { plural } from "../format/numbers";
 import type { NewRun, Place } from "../url/view";
 
-/** The analyses there are; they change with the program only. */
-export function useAnalyses(): Resource<Analysis[]> {
-  return useResource("analyses", (signal) => api.analyses(signal), { fixed: true });
+export function useAnalyses(): Loaded<Analysis[]> {
+  return useQuery(queries.analyses());
 }
 
 export function useAnalysis(name: string): Analysis | undefined {
@@ -37,14 +37,14 @@ export function newRunLike(run: Run, analysis: Analysis | undefined): Place {
   return { ...place, params: Object.fromEntries(changed.map(([name, value]) => [name, textOf(value)])) };
 }
 
-/** Which analysis the run must be of that a parameter names: what it says, the one of that name, else gating. */
-export function wantedAnalysis(name: string, analyses: readonly Analysis[], of?: Analysis): string {
-  const properties = (of?.params_schema.properties ?? {}) as Record<string, { analysis?: string }>;
-  return (
-    properties[name]?.analysis ??
-    analyses.find((analysis) => name === analysis.name || name === `${analysis.name}_run`)?.name ??
-    "chg"
-  );
+/** The run that a parameter names: of which analysis, and whether it must be on the new run's task. */
+export function wantedRun(
+  { params_schema: schema }: Pick<Analysis, "params_schema">,
+  param: string,
+): { analysis: string | undefined; sameTask: boolean } {
+  const properties = (schema.properties ?? {}) as Record<string, { analysis?: string; same_task?: boolean }>;
+  const { analysis, same_task } = properties[param] ?? {};
+  return { analysis, sameTask: same_task ?? true };
 }
 
 /** "5 seeds", or what the analysis calls them: "4 draws". */

@@ -1,52 +1,59 @@
 import { describe, expect, it } from "vitest";
-import type { Run } from "../api/types";
-import { factsOf, weightsOf, worded } from "./headline";
+import type { HeadlineValue, Run } from "../api/types";
+import { factsOf, weightsOf } from "./headline";
 import { titleText, titleWords } from "./RunTitle";
 
-const facts = (headline: Run["headline"]) => factsOf({ headline });
+const value = (label: string, value: unknown, unit: HeadlineValue["unit"] = ""): HeadlineValue => ({
+  name: label.toLowerCase(),
+  label,
+  value,
+  unit,
+});
+const facts = (...headline_values: HeadlineValue[]) => factsOf({ headline_values });
 
 describe("a run's few numbers", () => {
-  it("are words and numbers as people read them", () => {
-    expect(worded("loss_first_copy")).toBe("Loss first copy");
-    expect(facts({ loss: 0.44817, heads: 12, done: true, none: null }).map(({ text }) => text)).toEqual([
-      "0.448",
-      "12",
-      "yes",
-      "–",
-    ]);
-    expect(facts(null)).toEqual([]);
+  it("have the labels and the order that the analysis gives them", () => {
+    const [loss, heads] = facts(
+      value("Loss at the first copy", 0.44817, "nats"),
+      value("Heads", 12, "count"),
+    );
+    expect([loss?.label, loss?.text]).toEqual(["Loss at the first copy", "0.448 nats"]);
+    expect([heads?.label, heads?.text]).toEqual(["Heads", "12"]);
+    expect(facts()).toEqual([]);
   });
 
-  it("are percent where they are shares of one", () => {
-    const texts = (headline: Run["headline"]) => facts(headline).map(({ text }) => text);
-    expect(texts({ accuracy_gated: 0.993, probability_shuffled: 0.0125, forgotten_keeps: 0 })).toEqual([
-      "99.3\u202f%",
-      "1.25\u202f%",
-      "0\u202f%",
-    ]);
-    expect(texts({ retained_keeps: 1.1 })).toEqual(["110\u202f%"]);
-    expect(texts({ log_probability: -0.5, selectivity: 0.217, kept_accuracy: null })).toEqual([
-      "−0.500",
-      "0.217",
-      "–",
-    ]);
+  it("are percent where they are shares, of more than there was, too, and no others", () => {
+    const texts = facts(
+      value("Accuracy", 0.993, "share"),
+      value("Kept", 1.1, "share"),
+      value("Probability", 0, "share"),
+      value("Accuracy of a probe", 0.217),
+      value("Kept accuracy", null, "share"),
+    ).map(({ text }) => text);
+    expect(texts).toEqual(["99.3\u202f%", "110\u202f%", "0\u202f%", "0.217", "–"]);
+  });
+
+  it("may be words, or nothing", () => {
+    const texts = facts(value("Done", true), value("Verdict", "weak"), value("Heads", [], "head"));
+    expect(texts.map(({ text }) => text)).toEqual(["yes", "weak", "none"]);
   });
 
   it("know the heads they name, alone, listed and as a pair", () => {
-    const [one, some, pair, score, words] = facts({
-      induction_head: "18.6",
-      heads: ["1.5", "1.2"],
-      pair: "0.3 → 1.5",
-      score: 0.89,
-      note: "no head",
-    });
+    const [one, some, pair, score, words, path] = facts(
+      value("Strongest", "18.6", "head"),
+      value("Heads", ["1.5", "1.2"], "head"),
+      value("Pair", "0.3 → 1.5", "pair"),
+      value("Score", "17.4"),
+      value("None", "none", "head"),
+      value("Path", "0.3 → mlp 1", "path"),
+    );
     expect(one?.heads).toEqual([{ layer: 18, head: 6 }]);
     expect(some?.heads).toEqual([
       { layer: 1, head: 5 },
       { layer: 1, head: 2 },
     ]);
     expect([pair?.heads.length, pair?.between]).toEqual([2, "→"]);
-    expect([score?.heads, words?.heads]).toEqual([[], []]);
+    expect([score?.heads, words?.heads, path?.heads]).toEqual([[], [], []]);
   });
 
   it("say how weights were handled where that matters", () => {
@@ -57,7 +64,7 @@ describe("a run's few numbers", () => {
 
 describe("a run's title", () => {
   const run = {
-    analysis: "chg",
+    has_roles: true,
     title: "Causal head gating",
     model: "m",
     model_title: "M",
@@ -67,15 +74,15 @@ describe("a run's title", () => {
   };
   it("names model and task, and the analysis where it isn't gates", () => {
     expect(titleText(titleWords(run, { title: "Model" }))).toBe("Model on Task");
-    expect(titleText(titleWords({ ...run, analysis: "sufficiency", title: "Sufficient heads" }))).toBe(
+    expect(titleText(titleWords({ ...run, has_roles: false, title: "Sufficient heads" }))).toBe(
       "M on Task · Sufficient heads",
     );
-    const induction = { ...run, analysis: "induction", title: "Induction", task: null, task_title: null };
+    const induction = { ...run, has_roles: false, title: "Induction", task: null, task_title: null };
     expect(titleText(titleWords(induction))).toBe("M · Induction");
   });
 
   it("names the tasks of the settings where it has none of its own", () => {
-    const bare = { ...run, analysis: "cchg", title: "Contrastive gating", task: null, task_title: null };
+    const bare = { ...run, has_roles: false, title: "Contrastive gating", task: null, task_title: null };
     const named = (params: Run["params"]) => titleText(titleWords({ ...bare, params }));
     expect(named({ retain: ["a", "b"], forget: ["c"] })).toBe("M on a, b without c · Contrastive gating");
     expect(named({ tasks: ["a", "b"] })).toBe("M on a, b · Contrastive gating");

@@ -1,5 +1,5 @@
 // A run's few numbers in words: the same for every analysis.
-import type { Run } from "../api/types";
+import type { HeadlineValue, Run } from "../api/types";
 import { count, measured, NOTHING, percent } from "../format/numbers";
 import { type Head, parseHead } from "../url/view";
 
@@ -13,46 +13,37 @@ export interface Fact {
   between: string;
 }
 
-/** "mean_loss" as a person writes it: "Mean loss". */
-export function worded(name: string): string {
-  const words = name.replaceAll("_", " ").trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
+/** Units that stand behind their number; the others are said by the number's form or by the label. */
+const SPOKEN = new Set<HeadlineValue["unit"]>(["nats", "logits"]);
+const NAMING = new Set<HeadlineValue["unit"]>(["head", "pair", "path"]);
 
-function textOf(value: unknown): string {
-  if (typeof value === "number") return Number.isInteger(value) ? count(value) : measured(value);
+function textOf(value: unknown, unit: HeadlineValue["unit"]): string {
+  if (Array.isArray(value)) {
+    return value.length > 0 ? value.map((one) => textOf(one, unit)).join(", ") : "none";
+  }
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (Array.isArray(value)) return value.length > 0 ? value.map(textOf).join(", ") : "none";
-  return value === null || value === undefined || value === "" ? NOTHING : String(value);
+  if (typeof value !== "number") return value === null || value === "" ? NOTHING : String(value);
+  if (unit === "share") return percent(value);
+  const text = Number.isInteger(value) ? count(value) : measured(value);
+  return SPOKEN.has(unit) ? `${text} ${unit}` : text;
 }
 
-/** Shares of one by their names: they read as percent. What is kept may be more than there was. */
-const SHARE = /^(?!.*log).*(accuracy|probability|chance|keeps|share)/;
-const BEYOND = /keeps/;
-
-function worth(name: string, value: unknown): string {
-  const isShare =
-    typeof value === "number" && value >= 0 && (value <= 1 || BEYOND.test(name)) && SHARE.test(name);
-  return isShare ? percent(value) : textOf(value);
-}
-
-function headsOf(value: unknown): Head[] {
-  const parts = Array.isArray(value) ? value : typeof value === "string" ? value.split(/\s*[,→]\s*/) : [];
-  const heads = parts.map((part) => (typeof part === "string" ? parseHead(part.trim()) : null));
+/** The heads of "17.4", "0.3 → 1.5", "0.3 → mlp 1" or a list of heads, in their order. */
+function headsOf({ value, unit }: HeadlineValue): Head[] {
+  if (!NAMING.has(unit)) return [];
+  const parts = [value].flat().flatMap((one) => String(one).split("→"));
+  const heads = parts.map((part) => parseHead(part.trim()));
   return heads.every((head) => head !== null) ? heads : [];
 }
 
-/** What stands in `headline`. */
-export function factsOf(run: Pick<Run, "headline">): Fact[] {
-  return Object.entries(run.headline ?? {})
-    .filter(([, value]) => typeof value !== "object" || Array.isArray(value) || value === null)
-    .map(([name, value]) => ({
-      name,
-      label: worded(name),
-      text: worth(name, value),
-      heads: headsOf(value),
-      between: String(value).includes("→") ? "→" : "",
-    }));
+export function factsOf({ headline_values: values }: Pick<Run, "headline_values">): Fact[] {
+  return values.map((each) => ({
+    name: each.name,
+    label: each.label,
+    text: textOf(each.value, each.unit),
+    heads: headsOf(each),
+    between: String(each.value).includes("→") ? "→" : "",
+  }));
 }
 
 /** How a model's weights were handled, where the numbers depend on it: two ways are never compared. */

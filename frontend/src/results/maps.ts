@@ -1,5 +1,12 @@
 // Which run's map stands for a model and a task.
+import { queries } from "../api/queries";
 import type { Run } from "../api/types";
+
+/** The analysis whose runs are the maps of the atlas. */
+export const MAPPED = "chg";
+
+/** All finished maps. */
+export const mappedRuns = () => queries.runs({ status: "done", analysis: MAPPED, limit: 500 });
 
 export interface Pair {
   model: string;

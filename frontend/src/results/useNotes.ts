@@ -1,15 +1,9 @@
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
-import type { Run } from "../api/types";
+import { useQueries } from "@tanstack/react-query";
+import { queries, type ResultName } from "../api/queries";
 
 /** What to mind when reading results, in sentences, as their analyses left them; each once. */
-export function useNotes(runs: readonly Pick<Run, "id">[], share: string | null): string[] {
-  const ids = runs.map(({ id }) => id);
-  const { data } = useResource(
-    ids.length > 0 ? `notes ${ids.join(" ")}` : null,
-    (signal) => Promise.all(ids.map((id) => api.values(id, share, signal))),
-    { fixed: true },
-  );
-  const notes = data?.flatMap(({ values }) => values.notes ?? []) ?? [];
+export function useNotes(runs: readonly ResultName[], share: string | null): string[] {
+  const results = useQueries({ queries: runs.map((run) => queries.result(run, { share, arrays: false })) });
+  const notes = results.flatMap(({ data }) => data?.values.notes ?? []);
   return [...new Set(notes.filter((note): note is string => typeof note === "string"))];
 }

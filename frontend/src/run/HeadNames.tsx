@@ -1,10 +1,12 @@
-import { api } from "../api/client";
-import { useResource } from "../api/resource";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../api/queries";
 import type { Run, Table } from "../api/types";
+import { useAnalyses } from "../results/analyses";
 import { Link } from "../url/navigation";
 import { DEFAULT_VIEW, type Head } from "../url/view";
 
-const ANALYSIS = "meaning";
+/** The table by which an analysis gives heads their names. */
+const NAMES = "names";
 
 export interface Named {
   names: string;
@@ -25,22 +27,17 @@ export function namedIn(table: Table, { layer, head }: Head): Named | null {
   };
 }
 
-/** The head's names and what each rests on, by the newest run of meaning of the same weights, if there is one. */
+/** The head's names and what each rests on, by the newest run that names heads of the same weights, if there is one. */
 export function HeadNames({ run, head }: { run: Run; head: Head }) {
   const { model, model_info: info } = run;
-  const query = { model, analysis: ANALYSIS, status: "done", limit: 20 };
-  const runs = useResource(run.analysis === ANALYSIS ? null : `runs for ${JSON.stringify(query)}`, (signal) =>
-    api.runs(query, signal),
-  );
-  const newest =
-    run.analysis === ANALYSIS
-      ? run
-      : runs.data?.runs.find((one) => one.model_info?.revision === info?.revision);
-  const table = useResource(
-    newest ? `table ${newest.id} names` : null,
-    (signal) => api.table(newest?.id ?? "", "names", {}, signal),
-    { fixed: true },
-  );
+  const naming = useAnalyses().data?.find(({ figures }) => figures.includes(NAMES))?.name;
+  const itself = run.analysis === naming;
+  const runs = useQuery({
+    ...queries.runs({ model, analysis: naming, status: "done", limit: 20 }),
+    enabled: naming !== undefined && !itself,
+  });
+  const newest = itself ? run : runs.data?.runs.find((one) => one.model_info?.revision === info?.revision);
+  const table = useQuery({ ...queries.table(newest ?? run, NAMES), enabled: newest !== undefined });
   const named = table.data && namedIn(table.data, head);
   if (!named || !newest) return null;
   return (

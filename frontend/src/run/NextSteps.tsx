@@ -1,5 +1,5 @@
 import type { Analysis, Run } from "../api/types";
-import { useAnalyses, wantedAnalysis } from "../results/analyses";
+import { useAnalyses, wantedRun } from "../results/analyses";
 import { DEFAULT_COMPARE } from "../url/compare";
 import { Link } from "../url/navigation";
 import { NEW_RUN, type Place } from "../url/view";
@@ -9,7 +9,7 @@ export function stepsFrom(run: Run, analyses: readonly Analysis[]): { analysis: 
   return analyses.flatMap((analysis) => {
     if (analysis.name === run.analysis) return []; // adding seeds has a place of its own
     const name = Object.entries(analysis.references).find(
-      ([param, kind]) => kind === "run" && wantedAnalysis(param, analyses, analysis) === run.analysis,
+      ([param, kind]) => kind === "run" && wantedRun(analysis, param).analysis === run.analysis,
     )?.[0];
     if (name === undefined) return [];
     const preset = Object.keys(analysis.presets)[0] ?? null;
@@ -34,8 +34,7 @@ export function stepsFrom(run: Run, analyses: readonly Analysis[]): { analysis: 
 /** What can be computed from this run, one click away. */
 export function NextSteps({ run }: { run: Run }) {
   const steps = stepsFrom(run, useAnalyses().data ?? []);
-  const gates = run.analysis === "chg";
-  if ((steps.length === 0 && !gates) || run.partial) return null;
+  if ((steps.length === 0 && !run.has_roles) || run.partial) return null;
   return (
     <section className="card next-steps" aria-label="Next steps">
       <h3>Next steps</h3>
@@ -45,7 +44,7 @@ export function NextSteps({ run }: { run: Run }) {
           <p className="muted small">{analysis.summary}</p>
         </div>
       ))}
-      {gates && (
+      {run.has_roles && (
         <div>
           <Link to={{ page: "compare", ...DEFAULT_COMPARE, runs: [run.id] }}>Compare with…</Link>
           <p className="muted small">Other tasks of this model, or the same task in others, side by side.</p>

@@ -102,9 +102,7 @@ function factsOf(run: Run): string {
   return [
     revision && `model ${revision.slice(0, 8)}…`,
     dtype,
-    run.analysis === "chg" &&
-      steps > 0 &&
-      `${steps} + ${steps} + ${steps} updates${batch > 0 ? ` × ${batch}` : ""}`,
+    run.has_roles && steps > 0 && `${steps} + ${steps} + ${steps} updates${batch > 0 ? ` × ${batch}` : ""}`,
     run.wall_seconds !== null &&
       `computed in ${duration(run.wall_seconds)}${run.machine ? ` on ${run.machine}` : ""}`,
     `headscope ${run.code_version}`,

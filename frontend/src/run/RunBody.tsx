@@ -18,5 +18,5 @@ export interface RunBodyProps {
 
 /** A finished run. Gates have a grid that follows the threshold; every other analysis tells its own figures. */
 export function RunBody(props: RunBodyProps) {
-  return props.run.analysis === "chg" ? <GatingBody {...props} /> : <AnalysisBody {...props} />;
+  return props.run.has_roles ? <GatingBody {...props} /> : <AnalysisBody {...props} />;
 }

@@ -1,7 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect } from "react";
-import { api } from "../api/client";
 import { useRun } from "../api/live";
-import { useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import { NotFoundPage } from "../parts/NotFoundPage";
 import { ProblemNote } from "../parts/ProblemNote";
 import { useDeclareSubject } from "../parts/subject";
@@ -17,10 +17,8 @@ import { RunBody } from "./RunBody";
 export default function RunPage({ place }: { place: Extract<Place, { page: "run" }> }) {
   usePlotly();
   const { id, view } = place;
-  const { data: run, error, reload, set } = useRun(id);
-  const model = useResource(run ? `model ${run.model}` : null, (signal) =>
-    api.model(run?.model ?? "", signal),
-  );
+  const { data: run, error, refetch, set } = useRun(id);
+  const model = useQuery({ ...queries.model(run?.model ?? ""), enabled: run !== undefined });
   const onView = useCallback(
     (next: View, options?: { replace?: boolean }) => go({ page: "run", id, view: next }, options),
     [id],
@@ -36,7 +34,7 @@ export default function RunPage({ place }: { place: Extract<Place, { page: "run"
     return <NotFoundPage what={error.problem.detail} remedy={error.problem.remedy} />;
   if (!run || !words) {
     return (
-      <div className="page">{error ? <ProblemNote error={error} retry={reload} /> : <RunSkeleton />}</div>
+      <div className="page">{error ? <ProblemNote error={error} retry={refetch} /> : <RunSkeleton />}</div>
     );
   }
   return (

@@ -1,8 +1,9 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
 import { inMotion } from "../api/live";
-import { forget, useInterval, useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import { type Analysis, FINAL, type Model, type Run, type RunStatus } from "../api/types";
 import { duration, moment, plural, progress } from "../format/numbers";
 import { Confirm } from "../parts/Dialog";
@@ -25,14 +26,16 @@ const PAGE = 50;
 
 export default function RunsPage({ place }: { place: RunsPlace }) {
   const [limit, setLimit] = useState(PAGE);
-  const { model, task, analysis, status } = place;
+  const { model, task, analysis } = place;
+  const status = STATUSES.find((one) => one === place.status) ?? null;
   const query = { model, task, analysis, status, limit };
-  const runs = useResource(`runs ${JSON.stringify(query)}`, (signal) => api.runs(query, signal));
-  const models = useResource("models", (signal) => api.models(signal));
-  const tasks = useResource("tasks", (signal) => api.tasks(signal));
+  const runs = useQuery({
+    ...queries.runs(query),
+    refetchInterval: ({ state }) => (state.data?.runs.some(inMotion) ? 1500 : 10_000),
+  });
+  const models = useQuery(queries.models());
+  const tasks = useQuery(queries.tasks());
   const analyses = useAnalyses();
-  const moving = runs.data?.runs.some(inMotion) ?? false;
-  useInterval(runs.reload, moving ? 1500 : 10_000, true);
   const filtered = [model, task, analysis, status].some((one) => one !== null);
   return (
     <div className="page">
@@ -68,8 +71,10 @@ export default function RunsPage({ place }: { place: RunsPlace }) {
           onPick={(value) => go({ ...place, status: value })}
         />
       </div>
-      {runs.error && <ProblemNote error={runs.error} retry={runs.reload} />}
-      {runs.loading && <div className="skeleton list-skeleton" role="status" aria-label="Loading the runs" />}
+      {runs.error && <ProblemNote error={runs.error} retry={runs.refetch} />}
+      {runs.isLoading && (
+        <div className="skeleton list-skeleton" role="status" aria-label="Loading the runs" />
+      )}
       {runs.data?.runs.length === 0 && <NoRuns filtered={filtered} />}
       {runs.data && runs.data.runs.length > 0 && (
         <>
@@ -80,7 +85,6 @@ export default function RunsPage({ place }: { place: RunsPlace }) {
                 run={run}
                 analysis={analyses.data?.find(({ name }) => name === run.analysis)}
                 model={models.data?.find(({ name }) => name === run.model)}
-                reload={runs.reload}
               />
             ))}
           </ul>
@@ -150,10 +154,10 @@ interface RunRowProps {
   run: Run;
   analysis: Analysis | undefined;
   model: Model | undefined;
-  reload: () => void;
 }
 
-function RunRow({ run, analysis, model, reload }: RunRowProps) {
+function RunRow({ run, analysis, model }: RunRowProps) {
+  const client = useQueryClient();
   const words = titleText(titleWords(run, model));
   const [asking, setAsking] = useState(false);
   const [error, setError] = useState<ApiError>();
@@ -161,11 +165,10 @@ function RunRow({ run, analysis, model, reload }: RunRowProps) {
     setError(undefined);
     try {
       await action();
-      forget("runs");
     } catch (thrown) {
       setError(asApiError(thrown));
     }
-    reload();
+    await client.invalidateQueries({ queryKey: ["runs"] });
   };
   const over = FINAL.has(run.status);
   return (
@@ -175,7 +178,7 @@ function RunRow({ run, analysis, model, reload }: RunRowProps) {
           {words}
         </Link>
         <span className="muted small">
-          {run.analysis === "chg" && `${analysisTitle(run)} · `}
+          {run.has_roles && `${analysisTitle(run)} · `}
           {run.seeds.length > 1 && `${seedsText(run, analysis)} · `}
           {run.preset && `${run.preset} · `}
           {moment(run.created_at)}
@@ -186,7 +189,7 @@ function RunRow({ run, analysis, model, reload }: RunRowProps) {
       <div className="run-row-state">
         <StatusWord run={run} />
         {hasResult(run) &&
-          (run.analysis === "chg" ? <GatingHeadline headline={run.headline} /> : <HeadlineLine run={run} />)}
+          (run.has_roles ? <GatingHeadline headline={run.headline} /> : <HeadlineLine run={run} />)}
         {!over && (
           <ProgressBar fraction={run.notice ? 0 : (run.progress?.fraction ?? null)} label="Progress" />
         )}

@@ -1,7 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import { lazy, useCallback } from "react";
-import { api } from "../api/client";
-import { forgetOutdated } from "../api/live";
-import { useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import type { Share } from "../api/types";
 import { moment } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
@@ -26,10 +25,9 @@ export function sharedView(share: Pick<Share, "view">): View {
 /** A shared result, as its owner saw it; the reader may look round without changing the link. */
 export default function SharedPage({ place }: { place: Extract<Place, { page: "shared" }> }) {
   const { token } = place;
-  const { data: share, error, reload } = useResource(`share ${token}`, (signal) => api.share(token, signal));
+  const { data: share, error, refetch } = useQuery(queries.share(token));
   usePlotly(share !== undefined && !share.lab);
   const run = share?.runs[0];
-  if (run) forgetOutdated(run);
   const view = place.view ?? (share ? sharedView(share) : parseView(new URLSearchParams()));
   const onView = useCallback(
     (next: View, options?: { replace?: boolean }) => go({ page: "shared", token, view: next }, options),
@@ -44,7 +42,7 @@ export default function SharedPage({ place }: { place: Extract<Place, { page: "s
   if (share?.lab) return <SharedLabPage share={share} shared={share.lab} />;
   if (!share || !run) {
     return (
-      <div className="page">{error ? <ProblemNote error={error} retry={reload} /> : <RunSkeleton />}</div>
+      <div className="page">{error ? <ProblemNote error={error} retry={refetch} /> : <RunSkeleton />}</div>
     );
   }
   return (
@@ -64,9 +62,16 @@ export default function SharedPage({ place }: { place: Extract<Place, { page: "s
         <Link to={{ page: "run", id: run.id, view }}>open in Headscope</Link>
       </p>
       <h1>{titleText(titleWords(run))}</h1>
-      {run.status !== "done" && <RunState run={run} readOnly onRun={reload} />}
+      {run.status !== "done" && <RunState run={run} readOnly onRun={() => void refetch()} />}
       {hasResult(run) && (
-        <RunBody key={run.result} run={run} view={view} onView={onView} share={token} onRun={reload} />
+        <RunBody
+          key={run.result}
+          run={run}
+          view={view}
+          onView={onView}
+          share={token}
+          onRun={() => void refetch()}
+        />
       )}
     </div>
   );

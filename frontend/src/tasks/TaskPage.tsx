@@ -1,7 +1,8 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
-import { forget, useInterval, useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import type { Task, TaskAccuracy, TaskExamples } from "../api/types";
 import { count, measured, percent, plural } from "../format/numbers";
 import { Confirm } from "../parts/Dialog";
@@ -16,8 +17,8 @@ import "./tasks.css";
 type TaskPlace = Extract<Place, { page: "task" }>;
 
 export default function TaskPage({ place }: { place: TaskPlace }) {
-  const task = useResource(`task ${place.name}`, (signal) => api.task(place.name, signal));
-  const models = useResource("models", (signal) => api.models(signal));
+  const task = useQuery(queries.task(place.name));
+  const models = useQuery(queries.models());
   const title = task.data?.title;
   useEffect(() => {
     if (title) document.title = `${title} · Headscope`;
@@ -28,8 +29,8 @@ export default function TaskPage({ place }: { place: TaskPlace }) {
     place.model ?? models.data?.filter(({ ready }) => ready).at(-1)?.name ?? models.data?.[0]?.name ?? null;
   return (
     <div className="page">
-      {task.error && <ProblemNote error={task.error} retry={task.reload} />}
-      {task.loading && <div className="skeleton title" />}
+      {task.error && <ProblemNote error={task.error} retry={task.refetch} />}
+      {task.isLoading && <div className="skeleton title" />}
       {task.data && (
         <>
           <TaskHead task={task.data} model={model} />
@@ -67,14 +68,16 @@ export default function TaskPage({ place }: { place: TaskPlace }) {
 }
 
 function TaskHead({ task, model }: { task: Task; model: string | null }) {
+  const client = useQueryClient();
   const [asking, setAsking] = useState(false);
   const [error, setError] = useState<ApiError>();
   const remove = async () => {
     setAsking(false);
     try {
       await api.deleteTask(task.name);
-      forget("task");
       go({ page: "tasks" }, { replace: true });
+      client.removeQueries({ queryKey: queries.task(task.name).queryKey });
+      await client.invalidateQueries({ queryKey: queries.tasks().queryKey });
     } catch (thrown) {
       setError(asApiError(thrown));
     }
@@ -184,10 +187,12 @@ const VERDICT: Record<NonNullable<TaskAccuracy["verdict"]>, string> = {
 };
 
 function Accuracy({ task, model }: { task: string; model: string }) {
-  const accuracy = useResource(`accuracy ${task} ${model}`, (signal) => api.accuracy(task, model, signal));
-  useInterval(accuracy.reload, 2000, accuracy.data?.status === "computing");
+  const accuracy = useQuery({
+    ...queries.accuracy(task, model),
+    refetchInterval: ({ state }) => state.data?.status === "computing" && 2000,
+  });
   const { data, error } = accuracy;
-  if (error) return <ProblemNote error={error} retry={accuracy.reload} />;
+  if (error) return <ProblemNote error={error} retry={accuracy.refetch} />;
   const computing = data === undefined || data.status === "computing";
   return (
     <section
@@ -218,10 +223,8 @@ function Accuracy({ task, model }: { task: string; model: string }) {
 
 function Examples({ task, model, split }: { task: string; model: string; split: "train" | "test" }) {
   const [limit, setLimit] = useState(5);
-  const examples = useResource(`examples ${task} ${model} ${split} ${limit}`, (signal) =>
-    api.examples(task, { model, split, limit }, signal),
-  );
-  if (examples.error) return <ProblemNote error={examples.error} retry={examples.reload} />;
+  const examples = useQuery(queries.examples(task, { model, split, limit }));
+  if (examples.error) return <ProblemNote error={examples.error} retry={examples.refetch} />;
   if (!examples.data)
     return <div className="skeleton list-skeleton" role="status" aria-label="Loading examples" />;
   const { data } = examples;

@@ -1,7 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
-import { useResource } from "../api/resource";
+import { queries } from "../api/queries";
 import type { Task } from "../api/types";
 import { plural } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
@@ -9,7 +10,7 @@ import { go, Link } from "../url/navigation";
 import "./tasks.css";
 
 export default function TasksPage() {
-  const tasks = useResource("tasks", (signal) => api.tasks(signal));
+  const tasks = useQuery(queries.tasks());
   const [adding, setAdding] = useState(false);
   const group = (origin: Task["origin"]) => tasks.data?.filter((task) => task.origin === origin) ?? [];
   return (
@@ -27,8 +28,8 @@ export default function TasksPage() {
       </div>
       <p className="facts">What a model is asked to do: prompts with the tokens it should answer.</p>
       {adding && <UploadForm onClose={() => setAdding(false)} />}
-      {tasks.error && <ProblemNote error={tasks.error} retry={tasks.reload} />}
-      {tasks.loading && (
+      {tasks.error && <ProblemNote error={tasks.error} retry={tasks.refetch} />}
+      {tasks.isLoading && (
         <div className="skeleton list-skeleton" role="status" aria-label="Loading the tasks" />
       )}
       {group("yours").length > 0 && <TaskList title="Yours" tasks={group("yours")} />}

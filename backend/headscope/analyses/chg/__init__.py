@@ -25,5 +25,6 @@ CHG = Analysis(
     gates=offered,
     seeds=seeds,
     needs_task=True,
+    has_roles=True,
     presets=PRESETS,
 )

@@ -20,6 +20,8 @@ def list_analyses() -> list[AnalysisOut]:
             summary=analysis.summary,
             version=analysis.version,
             needs_task=analysis.needs_task,
+            has_roles=analysis.has_roles,
+            offers_gates=analysis.offers_gates,
             params_schema=analysis.params.model_json_schema(),
             presets={name: dict(values) for name, values in analysis.presets.items()},
             references={name: each.kind for name, each in analysis.references.items()},

@@ -6,6 +6,7 @@ from headscope.web.schemas.figures import ComparisonFigureOut as ComparisonFigur
 from headscope.web.schemas.figures import ComparisonLayout as ComparisonLayout
 from headscope.web.schemas.figures import FigureLayout as FigureLayout
 from headscope.web.schemas.figures import FigureOut as FigureOut
+from headscope.web.schemas.figures import PaintOut as PaintOut
 from headscope.web.schemas.figures import ResultOut as ResultOut
 from headscope.web.schemas.figures import TableColumn as TableColumn
 from headscope.web.schemas.figures import TableOut as TableOut

@@ -16,6 +16,8 @@ class AnalysisOut(Schema):
         summary="Which heads the task needs, which harm it, which don't matter.",
         version=1,
         needs_task=True,
+        has_roles=True,
+        offers_gates=True,
         params_schema={"type": "object", "properties": {"seeds": {"type": "integer", "default": 3}}},
         presets={"quick": {"seeds": 3}},
         references={},
@@ -28,6 +30,8 @@ class AnalysisOut(Schema):
     summary: str
     version: int
     needs_task: bool
+    has_roles: bool = Field(description="Its runs give each head a role in every seed; they can be compared.")
+    offers_gates: bool = Field(description="Its runs offer gates: `GET /runs/{run_id}/gates`.")
     params_schema: dict[str, Any] = Field(description="JSON schema of the parameters; draws the form.")
     presets: dict[str, dict[str, Any]]
     references: dict[str, Literal["run", "prompts", "gates", "task", "tasks"]] = Field(

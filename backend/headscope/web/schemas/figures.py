@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from headscope.figures.meta import ComparisonMeta, FigureMeta
 from headscope.messages.base import ARRAY, Schema, example
@@ -94,10 +94,19 @@ class TableOut(Schema):
     rows: list[list[Any]]
 
 
+class PaintOut(Schema):
+    """How a page of one theme is painted."""
+
+    model_config = example(template={"layout": {}}, palette={"ink": "#1d1f23"})
+
+    template: dict[str, Any] = Field(description="A plotly template.")
+    palette: dict[str, Any] = Field(description="Colours by name; some names have a list of them.")
+
+
 class ThemeOut(Schema):
-    """Plotly templates, light and dark."""
+    """Plotly templates and palettes, light and dark."""
 
-    model_config = example(light={"layout": {}}, dark={"layout": {}})
+    model_config = example(light=PaintOut.example(), dark=PaintOut.example())
 
-    light: dict[str, Any]
-    dark: dict[str, Any]
+    light: PaintOut
+    dark: PaintOut

@@ -102,6 +102,7 @@ class RunOut(Schema):
         id=RUN_ID,
         analysis="chg",
         title="Causal head gating",
+        has_roles=True,
         model="headscope-2l",
         model_title="Headscope two-layer",
         model_info=ModelInfoOut.example(),
@@ -135,6 +136,9 @@ class RunOut(Schema):
     id: str
     analysis: str
     title: str
+    has_roles: bool = Field(
+        description="It gives each head a role in every seed: the page shows the grid of roles."
+    )
     model: str
     model_title: str = Field(description="The model's name in words; its name where it is no longer known.")
     model_info: dict[str, Any] | None

@@ -1,13 +1,14 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../../api/client";
-import { labApi } from "../../api/lab";
+import { labQueries } from "../../api/lab";
 import type { GatePreset } from "../../api/labTypes";
-import { useResource } from "../../api/resource";
+import { queries } from "../../api/queries";
 import type { Run } from "../../api/types";
 import { moment, plural } from "../../format/numbers";
 import { Dialog } from "../../parts/Dialog";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { decode } from "../../plot/arrays";
+import { useAnalyses } from "../../results/analyses";
 import { namedTasks } from "../../results/RunTitle";
 import { Link } from "../../url/navigation";
 import { NEW_RUN } from "../../url/view";
@@ -23,20 +24,21 @@ interface RunGatesProps {
 export function RunGates({ sizes, onClose }: RunGatesProps) {
   const { view } = useLab();
   const model = view.model ?? "";
-  const runs = useResource(`runs of ${model} for gates`, async (signal) => {
-    const found = ["chg", "cchg"].map((analysis) =>
-      api.runs({ model, analysis, status: "done", limit: 100 }, signal),
-    );
-    const fits = (await Promise.all(found)).flatMap((page) => page.runs);
-    return fits.sort((a, b) => b.created_at.localeCompare(a.created_at));
-  });
+  const analyses = useAnalyses();
+  const runs = useQuery(queries.runs({ model, status: "done", limit: 500 }));
   const [chosen, setChosen] = useState<string | null>(null);
-  const fits = runs.data;
+  const offering = analyses.data?.filter(({ offers_gates }) => offers_gates).map(({ name }) => name);
+  const fits = offering && runs.data?.runs.filter(({ analysis }) => offering.includes(analysis));
+  const error = analyses.error ?? runs.error;
   const run = fits?.find(({ id }) => id === chosen) ?? fits?.[0];
   return (
     <Dialog title="Gates from a finished run" onClose={onClose}>
-      {runs.error && <ProblemNote error={runs.error} retry={runs.reload} />}
-      {runs.loading && <div className="skeleton list-skeleton" role="status" aria-label="Loading the runs" />}
+      {error && (
+        <ProblemNote error={error} retry={() => [analyses, runs].forEach(({ refetch }) => void refetch())} />
+      )}
+      {!fits && !error && (
+        <div className="skeleton list-skeleton" role="status" aria-label="Loading the runs" />
+      )}
       {fits?.length === 0 && (
         <p>
           No run of this model is finished yet. <Link to={{ page: "new", ...NEW_RUN, model }}>Start one</Link>
@@ -75,9 +77,7 @@ function RunPresets({ run, sizes, onClose }: RunPresetsProps) {
   const { setGates } = useLab();
   const [seed, setSeed] = useState("mean");
   const [threshold, setThreshold] = useState(0.5);
-  const presets = useResource(`gate presets ${run.id} ${seed} ${threshold}`, (signal) =>
-    labApi.gatePresets(run.id, { seed, threshold }, signal),
-  );
+  const presets = useQuery(labQueries.gatePresets(run, { seed, threshold }));
   const take = (preset: GatePreset) => {
     setGates(Float32Array.from(decode(preset.gates).values));
     onClose();
@@ -111,7 +111,7 @@ function RunPresets({ run, sizes, onClose }: RunPresetsProps) {
           />
         </label>
       </div>
-      {presets.error && <ProblemNote error={presets.error} retry={presets.reload} />}
+      {presets.error && <ProblemNote error={presets.error} retry={presets.refetch} />}
       <ul className="choice-list">
         {presets.data?.map((preset) => (
           <li key={preset.name}>

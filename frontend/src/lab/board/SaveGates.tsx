@@ -1,8 +1,8 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
-import { labApi } from "../../api/lab";
+import { labApi, labQueries } from "../../api/lab";
 import type { GateVector } from "../../api/labTypes";
-import { forget } from "../../api/resource";
 import { Dialog } from "../../parts/Dialog";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { changed, type Sizes, toRows } from "../state/gates";
@@ -24,6 +24,7 @@ export function SaveGates({ sizes }: { sizes: Sizes }) {
 }
 
 function SaveDialog({ sizes, onClose }: { sizes: Sizes; onClose: () => void }) {
+  const client = useQueryClient();
   const { gates, view } = useLab();
   const model = view.model ?? "";
   const all = changed(gates);
@@ -39,7 +40,7 @@ function SaveDialog({ sizes, onClose }: { sizes: Sizes; onClose: () => void }) {
     setError(undefined);
     try {
       setKept(await labApi.keepGates({ name: name.trim(), model, gates: toRows(gates, sizes) }));
-      forget("gate vectors");
+      void client.invalidateQueries({ queryKey: labQueries.gateVectors(model).queryKey });
     } catch (thrown) {
       setError(asApiError(thrown));
     } finally {

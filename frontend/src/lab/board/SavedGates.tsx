@@ -1,8 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
-import { labApi } from "../../api/lab";
+import { labApi, labQueries } from "../../api/lab";
 import type { GateVector } from "../../api/labTypes";
-import { useResource } from "../../api/resource";
 import { moment, plural } from "../../format/numbers";
 import { Dialog } from "../../parts/Dialog";
 import { ProblemNote } from "../../parts/ProblemNote";
@@ -20,7 +20,7 @@ interface SavedGatesProps {
 export function SavedGates({ sizes, onClose }: SavedGatesProps) {
   const { view } = useLab();
   const model = view.model ?? "";
-  const vectors = useResource(`gate vectors ${model}`, (signal) => labApi.gateVectors(model, signal));
+  const vectors = useQuery(labQueries.gateVectors(model));
   const [error, setError] = useState<ApiError>();
   const remove = async (id: string) => {
     try {
@@ -28,13 +28,13 @@ export function SavedGates({ sizes, onClose }: SavedGatesProps) {
     } catch (thrown) {
       setError(asApiError(thrown));
     }
-    vectors.reload();
+    void vectors.refetch();
   };
   const failed = error ?? vectors.error;
   return (
     <Dialog title="Saved gates" onClose={onClose}>
-      {failed && <ProblemNote error={failed} retry={vectors.reload} />}
-      {vectors.loading && (
+      {failed && <ProblemNote error={failed} retry={vectors.refetch} />}
+      {vectors.isLoading && (
         <div className="skeleton list-skeleton" role="status" aria-label="Loading saved gates" />
       )}
       {vectors.data?.length === 0 && (

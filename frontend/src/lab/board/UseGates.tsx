@@ -1,8 +1,8 @@
-import { address, api } from "../../api/client";
+import { addressOf } from "../../api/http";
 import type { GateVector } from "../../api/labTypes";
-import { useResource } from "../../api/resource";
 import type { Analysis } from "../../api/types";
 import { CopyButton } from "../../parts/CopyButton";
+import { useAnalyses } from "../../results/analyses";
 import { Link } from "../../url/navigation";
 import { NEW_RUN } from "../../url/view";
 import { useLab } from "../state/useLab";
@@ -30,7 +30,7 @@ export function commandsFor(
 
 /** What saved gates are good for elsewhere: a command, a line of Python, files. */
 export function UseGates({ vector }: { vector: GateVector }) {
-  const analyses = useResource("analyses", (signal) => api.analyses(signal), { fixed: true });
+  const analyses = useAnalyses();
   const { view } = useLab();
   const commands = commandsFor(analyses.data ?? [], vector, view.prompt);
   const python = `import headscope\nwith headscope.gated(model, headscope.load_gates("${vector.id}")):  # any Hugging Face model\n    logits = model(input_ids).logits`;
@@ -60,7 +60,10 @@ export function UseGates({ vector }: { vector: GateVector }) {
           <a
             key={format}
             className="button"
-            href={address(`gates/${encodeURIComponent(vector.id)}/export`, { format })}
+            href={addressOf("/api/v1/gates/{gates_id}/export", {
+              path: { gates_id: vector.id },
+              query: { format },
+            })}
             download
           >
             {format === "safetensors" ? format : format.toUpperCase()}

@@ -20,7 +20,7 @@ export function NextTokens() {
       <h2 id="next-heading">Next token</h2>
       {gated.error && <ProblemNote error={gated.error} retry={gated.reload} />}
       {gated.data ? (
-        <Late busy={gated.busy || gated.error !== undefined}>
+        <Late busy={gated.busy || gated.error !== null}>
           <Where out={gated.data} />
           <Bars out={gated.data} />
           <Divergence out={gated.data} />

@@ -1,8 +1,7 @@
 import { useEffect, useState } from "react";
-import { useAskAgain } from "../../api/askAgain";
-import { labApi } from "../../api/lab";
+import { labQueries } from "../../api/lab";
 import type { HeadAblationOut } from "../../api/labTypes";
-import { useResource } from "../../api/resource";
+import { useWorkerQuery } from "../../api/query";
 import { number } from "../../format/numbers";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { type Head, headName } from "../../url/heads";
@@ -24,15 +23,15 @@ function useSettled<T>(value: T): T | null {
 export function HeadEffect({ head }: { head: Head }) {
   const { ask, view, readOnly } = useLab();
   const { fold } = view;
-  const wanted = useSettled(ask && !readOnly ? JSON.stringify({ ...ask, ...head, fold }) : null);
-  const effect = useResource(
-    wanted && `ablation ${wanted}`,
-    (signal) => labApi.ablation(JSON.parse(wanted ?? "") as Parameters<typeof labApi.ablation>[0], signal),
-    { fixed: true },
-  );
-  useAskAgain(effect.error, effect.reload);
+  const question = ask && !readOnly ? { ...ask, ...head, fold } : null;
+  const wanted = question && JSON.stringify(question);
+  const rests = useSettled(wanted) === wanted;
+  const effect = useWorkerQuery({
+    ...labQueries.ablation(question ?? { model: "", ...head }),
+    enabled: question !== null && rests,
+  });
   if (readOnly) return null;
-  if (effect.error) return <ProblemNote error={effect.error} retry={effect.reload} />;
+  if (effect.error) return <ProblemNote error={effect.error} retry={effect.refetch} />;
   return (
     <section
       className="head-effect"

@@ -1,5 +1,5 @@
 import { type Ref, useMemo } from "react";
-import type { Resource } from "../../api/resource";
+import type { Loaded } from "../../api/query";
 import { measured } from "../../format/numbers";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { type Head, headName } from "../../url/heads";
@@ -15,7 +15,7 @@ import { HeadPattern } from "./HeadPattern";
 interface HeadLargeProps {
   ref: Ref<HTMLElement>;
   look: Look;
-  pattern: Resource<Pattern | null>;
+  pattern: Loaded<Pattern | null>;
 }
 
 /** The selected head: its pattern large, its scores, and what the repeats lose without it. */
@@ -39,7 +39,7 @@ export function HeadLarge({ ref, look, pattern }: HeadLargeProps) {
   );
 }
 
-function Chosen({ look, pattern, head }: { look: Look; pattern: Resource<Pattern | null>; head: Head }) {
+function Chosen({ look, pattern, head }: { look: Look; pattern: Loaded<Pattern | null>; head: Head }) {
   const { view, move, gates, setGates, select, readOnly } = useLab();
   const at = indexOf(look, head);
   const n = look.tokens.length;
@@ -77,7 +77,7 @@ function Chosen({ look, pattern, head }: { look: Look; pattern: Resource<Pattern
         </span>
       </header>
       <p className="muted">{stripeInWords(look, at)}</p>
-      {pattern.error && <ProblemNote error={pattern.error} retry={pattern.reload} />}
+      {pattern.error && <ProblemNote error={pattern.error} retry={pattern.refetch} />}
       <div className="head-body">
         <HeadPattern
           look={look}

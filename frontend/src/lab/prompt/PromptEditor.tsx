@@ -1,7 +1,7 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
-import { labApi } from "../../api/lab";
-import { forget } from "../../api/resource";
+import { labApi, labQueries } from "../../api/lab";
 import { count, plural } from "../../format/numbers";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { TokenText } from "../../tokens/TokenText";
@@ -23,6 +23,7 @@ interface PromptEditorProps {
 
 /** The prompt as text: tokens appear while it is typed; Ctrl or ⌘ with Enter looks. */
 export function PromptEditor({ text: first, onCancel, onDone }: PromptEditorProps) {
+  const client = useQueryClient();
   const { view, move, models, examples } = useLab();
   const [text, setText] = useState(first);
   const [error, setError] = useState<ApiError>();
@@ -50,7 +51,7 @@ export function PromptEditor({ text: first, onCancel, onDone }: PromptEditorProp
       if (example) move({ ...fresh, prompt: null, example: example.name });
       else {
         const kept = await labApi.keepPrompt(text);
-        forget("prompts");
+        void client.invalidateQueries({ queryKey: labQueries.prompts().queryKey, exact: true });
         move({ ...fresh, prompt: kept.id, example: null });
       }
       onDone();

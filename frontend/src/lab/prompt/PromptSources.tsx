@@ -1,7 +1,7 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { type DragEvent, type ReactNode, useRef, useState } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
-import { labApi } from "../../api/lab";
-import { forget } from "../../api/resource";
+import { labApi, labQueries } from "../../api/lab";
 import { Menu, MenuItem } from "../../parts/Menu";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { useLab } from "../state/useLab";
@@ -12,6 +12,7 @@ export const OTHER_PROMPT = { row: 0, locked: [], at: null, answers: [] };
 
 /** Keep a file's prompts and look at the first. */
 function useUpload() {
+  const client = useQueryClient();
   const { move } = useLab();
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
@@ -22,7 +23,7 @@ function useUpload() {
     form.append("file", file);
     try {
       const kept = await labApi.uploadPrompts(form);
-      forget("prompts");
+      void client.invalidateQueries({ queryKey: labQueries.prompts().queryKey, exact: true });
       move({ ...OTHER_PROMPT, prompt: kept.id, example: null });
     } catch (thrown) {
       setError(asApiError(thrown));

@@ -1,8 +1,8 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
-import { labApi } from "../../api/lab";
+import { labApi, labQueries } from "../../api/lab";
 import type { Prompt } from "../../api/labTypes";
-import { forget, useResource } from "../../api/resource";
 import { count, moment, plural } from "../../format/numbers";
 import { Dialog } from "../../parts/Dialog";
 import { ProblemNote } from "../../parts/ProblemNote";
@@ -16,16 +16,17 @@ interface SavedPromptsProps {
 /** The prompts that this Headscope keeps: open one, or delete it for good. */
 export function SavedPrompts({ onPick, onClose }: SavedPromptsProps) {
   const { view, move } = useLab();
-  const prompts = useResource("prompts", (signal) => labApi.prompts(signal));
+  const client = useQueryClient();
+  const prompts = useQuery(labQueries.prompts());
   const [error, setError] = useState<ApiError>();
   const remove = async ({ id }: Prompt) => {
     setError(undefined);
     try {
       await labApi.deletePrompt(id);
-      forget(`prompt ${id}`);
       if (view.prompt === id)
         move({ prompt: null, row: 0, locked: [], at: null, answers: [] }, { replace: true });
-      prompts.reload();
+      await client.invalidateQueries({ queryKey: labQueries.prompts().queryKey, exact: true });
+      client.removeQueries({ queryKey: labQueries.promptsOf(id) });
     } catch (thrown) {
       setError(asApiError(thrown));
     }
@@ -33,8 +34,8 @@ export function SavedPrompts({ onPick, onClose }: SavedPromptsProps) {
   const shown = error ?? prompts.error;
   return (
     <Dialog title="Saved prompts" onClose={onClose}>
-      {shown && <ProblemNote error={shown} retry={prompts.reload} />}
-      {prompts.loading && (
+      {shown && <ProblemNote error={shown} retry={prompts.refetch} />}
+      {prompts.isLoading && (
         <div className="skeleton list-skeleton" role="status" aria-label="Loading the prompts" />
       )}
       {prompts.data?.length === 0 && (

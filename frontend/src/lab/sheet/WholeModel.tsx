@@ -1,5 +1,5 @@
-import { api } from "../../api/client";
-import { useResource } from "../../api/resource";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../../api/queries";
 import { Link } from "../../url/navigation";
 import { DEFAULT_VIEW, NEW_RUN, type Place } from "../../url/view";
 import { useLab } from "../state/useLab";
@@ -8,9 +8,10 @@ import { useLab } from "../state/useLab";
 export function WholeModel() {
   const { model, readOnly } = useLab();
   const name = readOnly || !model?.ready ? null : model.name;
-  const { data } = useResource(name && `induction runs of ${name}`, (signal) =>
-    api.runs({ model: name ?? "", analysis: "induction", status: "done", limit: 20 }, signal),
-  );
+  const { data } = useQuery({
+    ...queries.runs({ model: name, analysis: "induction", status: "done", limit: 20 }),
+    enabled: name !== null,
+  });
   if (!name || !data) return null;
   const run = data.runs.find(({ params }) => !params.gates);
   const to: Place = run

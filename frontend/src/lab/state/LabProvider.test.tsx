@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Queries } from "../../api/query";
 import type { Model } from "../../api/types";
 import { usePlace } from "../../url/navigation";
 import { Suggestion } from "../board/Suggestion";
@@ -60,12 +61,12 @@ let asked: Asked[] = [];
 /** Answers at once to these; the rest waits for the test. */
 let prompt: Record<string, unknown> = {};
 
-function network(address: string, options: RequestInit = {}): Promise<Response> {
-  const path = address.replace("/api/v1/", "").split("?")[0] ?? "";
-  if (path in prompt) return Promise.resolve(new Response(JSON.stringify(prompt[path])));
+async function network(request: Request): Promise<Response> {
+  const path = new URL(request.url).pathname.replace("/api/v1/", "");
+  if (path in prompt) return new Response(JSON.stringify(prompt[path]));
+  const body = request.method === "POST" ? ((await request.json()) as Record<string, unknown>) : {};
   return new Promise((resolve, reject) => {
-    options.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
-    const body = options.body ? (JSON.parse(String(options.body)) as Record<string, unknown>) : {};
+    request.signal.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
     asked.push({ path, body, answer: (answer) => resolve(new Response(JSON.stringify(answer))) });
   });
 }
@@ -87,7 +88,7 @@ function Page() {
 
 async function open(address: string) {
   window.history.replaceState(null, "", address);
-  render(<Page />);
+  render(<Page />, { wrapper: Queries });
   await waitFor(() => expect(lab.ask).not.toBeNull());
 }
 

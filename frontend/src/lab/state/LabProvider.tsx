@@ -1,10 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
-import { useAskAgain } from "../../api/askAgain";
-import { labApi } from "../../api/lab";
+import { labQueries } from "../../api/lab";
 import type { LabAsk, PromptExample } from "../../api/labTypes";
-import { forget, type Resource, useResource } from "../../api/resource";
+import { type Loaded, useWorkerQuery } from "../../api/query";
 import type { Model } from "../../api/types";
-import { useKept } from "../../api/useKept";
 import { DEFAULT_LAB, type LabView } from "../../url/lab";
 import { go } from "../../url/navigation";
 import type { Place } from "../../url/view";
@@ -20,16 +19,12 @@ export function firstModel(models: Model[]): Model | undefined {
   return ready.sort((a, b) => (b.n_layers ?? 0) - (a.n_layers ?? 0))[0] ?? models[0];
 }
 
-function usePrompt(view: LabView, examples: Resource<PromptExample[]>): PromptInHand {
+function usePrompt(view: LabView, examples: Loaded<PromptExample[]>): PromptInHand {
   const { prompt, row } = view;
-  const stored = useResource(
-    prompt && `prompt ${prompt} ${row}`,
-    (signal) => labApi.prompt(prompt ?? "", { offset: row, limit: 1 }, signal),
-    { fixed: true },
-  );
+  const stored = useQuery({ ...labQueries.prompt(prompt ?? "", row), enabled: prompt !== null });
   if (prompt !== null) {
-    const { data, error, reload } = stored;
-    return { text: data?.texts[0] ?? null, stored: data ?? null, example: null, error, reload };
+    const { data, error, refetch } = stored;
+    return { text: data?.texts[0] ?? null, stored: data ?? null, example: null, error, reload: refetch };
   }
   const example =
     examples.data?.find(({ name }) => name === view.example) ??
@@ -40,7 +35,7 @@ function usePrompt(view: LabView, examples: Resource<PromptExample[]>): PromptIn
     stored: null,
     example,
     error: examples.error,
-    reload: examples.reload,
+    reload: examples.refetch,
   };
 }
 
@@ -70,11 +65,7 @@ export function LabProvider({
   const ready = model?.ready === true;
   const [layers, heads] = [model?.n_layers ?? 0, model?.n_heads ?? 0];
   const sizes = useMemo<Sizes | null>(() => (layers && heads ? { layers, heads } : null), [layers, heads]);
-  const examples = useResource(
-    ready ? `prompt examples ${name}` : null,
-    (signal) => labApi.promptExamples(name, signal),
-    { fixed: true },
-  );
+  const examples = useQuery({ ...labQueries.promptExamples(name), enabled: ready });
   const prompt = usePrompt(view, examples);
   const bos = view.bos ?? prompt.example?.bos ?? null;
   const text = view.prompt === null ? prompt.text : null;
@@ -86,13 +77,10 @@ export function LabProvider({
   }, [ready, unknown, name, view.prompt, view.row, text, bos]);
 
   const { fold, weighted } = view;
-  const asked = useResource(ask && `look ${JSON.stringify([ask, fold, weighted])}`, async (signal) => {
-    const look = readLook(await labApi.look({ ...(ask as LabAsk), fold, weighted }, signal));
-    forget("look "); // each may be a megabyte: the current one is enough
-    return look;
+  const look = useWorkerQuery({
+    ...labQueries.look(ask ?? { model: name }, { fold, weighted }, readLook),
+    enabled: ask !== null,
   });
-  useAskAgain(asked.error, asked.reload);
-  const look = useKept(asked, JSON.stringify(ask));
   const board = useGates(name, sizes, view, move);
   const length = look.data?.tokens.length;
   const at = view.at !== null && (length === undefined || view.at < length) ? view.at : null;
@@ -114,7 +102,7 @@ export function LabProvider({
     prompt,
     ask,
     look,
-    looking: asked.data === undefined && asked.error === undefined && ask !== null,
+    looking: look.isLoading || look.isPlaceholderData,
     ...board,
     gated,
     head,

@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { SharedLab } from "../../api/labTypes";
-import type { Resource } from "../../api/resource";
+import type { Loaded } from "../../api/query";
 import type { Model } from "../../api/types";
 import { decode } from "../../plot/arrays";
 import { DEFAULT_LAB, type LabView, parseLab } from "../../url/lab";
@@ -10,8 +10,8 @@ import { type Lab, LabContext } from "./useLab";
 
 const NOTHING_TO_UNDO = { canUndo: false, canRedo: false, undo: () => {}, redo: () => {} };
 
-function settled<T>(data: T): Resource<T> {
-  return { data, error: undefined, loading: false, reload: () => {} };
+function settled<T>(data: T): Loaded<T> {
+  return { data, error: null, isLoading: false, refetch: () => {} };
 }
 
 /** The model as far as a share knows it. */
@@ -63,15 +63,15 @@ export function SharedLabProvider({ shared, view: kept, children }: SharedLabPro
     model,
     sizes,
     examples: settled([]),
-    prompt: { text: shared.text, stored: null, example: null, error: undefined, reload: () => {} },
+    prompt: { text: shared.text, stored: null, example: null, error: null, reload: () => {} },
     ask: null,
     look: settled(look),
     looking: false,
     gates,
     setGates: () => {},
     history: NOTHING_TO_UNDO,
-    gatesError: undefined,
-    gated: { data: shared.gates, error: undefined, busy: false, reload: () => {} },
+    gatesError: null,
+    gated: { data: shared.gates, error: null, busy: false, reload: () => {} },
     head: view.head && has(sizes, view.head) ? view.head : null,
     select: (head) => move({ head }),
     at: view.at,

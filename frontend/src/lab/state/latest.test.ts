@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { asApiError } from "../../api/errors";
 import { labApi } from "../../api/lab";
@@ -16,10 +17,10 @@ interface Flight {
 
 let flights: Flight[] = [];
 
-function network(_url: unknown, options: RequestInit = {}): Promise<Response> {
-  const { top } = JSON.parse(String(options.body)) as { top: number };
+async function network(request: Request): Promise<Response> {
+  const { signal } = request;
+  const { top } = (await request.json()) as { top: number };
   return new Promise((resolve, reject) => {
-    const signal = options.signal as AbortSignal;
     signal.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
     flights.push({
       top,
@@ -140,5 +141,29 @@ describe("a failure", () => {
     flights[1]?.answer({ kl: 2 });
     await settled();
     expect(heard).toEqual([["kl 2", 2]]);
+  });
+
+  it("for want of a worker is asked again by itself, unless another question came first", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const { want, heard } = board();
+      want(1);
+      await vi.advanceTimersByTimeAsync(5);
+      flights[0]?.answer({ code: "no-worker", detail: "None." }, 503);
+      await vi.advanceTimersByTimeAsync(2900);
+      expect(flights).toHaveLength(1);
+      await vi.advanceTimersByTimeAsync(200);
+      expect(flights.map(({ top }) => top)).toEqual([1, 1]);
+      flights[1]?.answer({ code: "no-worker", detail: "None." }, 503);
+      await vi.advanceTimersByTimeAsync(5);
+      want(2);
+      await vi.advanceTimersByTimeAsync(5);
+      flights[2]?.answer({ kl: 2 });
+      await vi.advanceTimersByTimeAsync(9000);
+      expect(flights.map(({ top }) => top)).toEqual([1, 1, 2]);
+      expect(heard.at(-1)).toEqual(["kl 2", 2]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -1,8 +1,7 @@
 // What the current gates do, asked as the hand moves: one question on its way, the newest next.
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { useAskAgain } from "../../api/askAgain";
 import { useConnection } from "../../api/connection";
-import { type ApiError, asApiError } from "../../api/errors";
+import type { ApiError } from "../../api/errors";
 import { labApi } from "../../api/lab";
 import type { GatesOut, LabAsk } from "../../api/labTypes";
 import { type GateState, type Sizes, toRows } from "./gates";
@@ -48,7 +47,7 @@ export function useGated(
         setHeard((last) => {
           const of = subject(input);
           const kept = last?.of === of ? last.data : undefined;
-          return { of, error: asApiError(error), ...(kept && { data: kept }) };
+          return { of, error, ...(kept && { data: kept }) };
         }),
       onBusy: setBusy,
     });
@@ -64,10 +63,9 @@ export function useGated(
 
   const reload = useCallback(() => setTurn((n) => n + 1), []);
   const mine = question && heard?.of === subject(question) ? heard : undefined;
-  useAskAgain(mine?.error, reload);
   return {
     data: mine?.data,
-    error: mine?.error,
+    error: mine?.error ?? null,
     busy: busy || (question !== null && mine === undefined),
     reload,
   };

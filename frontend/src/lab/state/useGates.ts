@@ -1,9 +1,9 @@
 // The current gates: ahead of the address while they are moved, in it when the movement is over.
+import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { ApiError } from "../../api/errors";
-import { labApi } from "../../api/lab";
+import { labQueries } from "../../api/lab";
 import type { GateVector } from "../../api/labTypes";
-import { useResource } from "../../api/resource";
 import { decode } from "../../plot/arrays";
 import type { LabView } from "../../url/lab";
 import {
@@ -41,16 +41,15 @@ interface GatesInHand {
   gates: GateState;
   setGates: Lab["setGates"];
   history: GateHistory;
-  gatesError: ApiError | undefined;
+  gatesError: ApiError | null;
 }
 
 export function useGates(model: string, sizes: Sizes | null, view: LabView, move: Lab["move"]): GatesInHand {
   const [held, setHeld] = useState<Held | null>(null);
-  const vector = useResource(
-    view.gates && sizes ? `gate vector ${view.gates}` : null,
-    (signal) => labApi.gateVector(view.gates ?? "", signal),
-    { fixed: true },
-  );
+  const vector = useQuery({
+    ...labQueries.gateVector(view.gates ?? ""),
+    enabled: view.gates !== null && sizes !== null,
+  });
   const address = addressOf(view);
   const history = useMemo(() => {
     if (held && held.model === model && held.address === address) return held.history;

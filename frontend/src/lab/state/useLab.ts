@@ -3,7 +3,7 @@
 import { createContext, useContext } from "react";
 import type { ApiError } from "../../api/errors";
 import type { GatesOut, LabAsk, PromptExample, PromptRows } from "../../api/labTypes";
-import type { Resource } from "../../api/resource";
+import type { Loaded } from "../../api/query";
 import type { Model } from "../../api/types";
 import type { Head } from "../../url/heads";
 import type { LabView } from "../../url/lab";
@@ -15,14 +15,14 @@ export interface PromptInHand {
   text: string | null;
   stored: PromptRows | null;
   example: PromptExample | null;
-  error: ApiError | undefined;
-  reload: () => void;
+  error: ApiError | null;
+  reload: () => unknown;
 }
 
 /** The answer to the newest gates that was heard; older while `busy`. */
 export interface Gated {
   data: GatesOut | undefined;
-  error: ApiError | undefined;
+  error: ApiError | null;
   busy: boolean;
   reload: () => void;
 }
@@ -43,11 +43,11 @@ export interface Lab {
   model: Model | undefined;
   /** Layers and heads; null until the model is known. */
   sizes: Sizes | null;
-  examples: Resource<PromptExample[]>;
+  examples: Loaded<PromptExample[]>;
   prompt: PromptInHand;
   /** Names the model and the prompt in each request to a worker; null while there is no prompt. */
   ask: LabAsk | null;
-  look: Resource<Look>;
+  look: Loaded<Look>;
   /** Another look is on its way; the last one stays meanwhile. */
   looking: boolean;
   /** The gates as the hand has them, ahead of any answer. */
@@ -56,7 +56,7 @@ export interface Lab {
   setGates: (next: GateState, options?: { step?: boolean }) => void;
   history: GateHistory;
   /** The gates couldn't be kept for the address, or those it names couldn't be had. */
-  gatesError: ApiError | undefined;
+  gatesError: ApiError | null;
   /** Next tokens, losses and followed answers before and under the gates. */
   gated: Gated;
   /** The selected head, where the model has it. */

@@ -1,7 +1,6 @@
 // A panel's own line to the worker: one question on its way, the newest next, the last answer kept.
 import { useCallback, useEffect, useRef, useState } from "react";
-import { useAskAgain } from "../../api/askAgain";
-import { type ApiError, asApiError } from "../../api/errors";
+import type { ApiError } from "../../api/errors";
 import { type Ask, Latest } from "./latest";
 
 export interface Line<In, Out> {
@@ -36,7 +35,7 @@ export function useLatest<In, Out>(subject: string, ask: Ask<In, Out>): Line<In,
           ...(last.subject === subject && last),
           subject,
           input,
-          error: asApiError(error),
+          error,
         })),
       onBusy: setBusy,
     });
@@ -46,10 +45,5 @@ export function useLatest<In, Out>(subject: string, ask: Ask<In, Out>): Line<In,
 
   const want = useCallback((input: In) => line.current?.want(input), []);
   const mine = heard.subject === subject ? heard : undefined;
-  const last = mine?.input;
-  const again = useCallback(() => {
-    if (last !== undefined) want(last);
-  }, [last, want]);
-  useAskAgain(mine?.error, again);
-  return { data: mine?.data, input: last, error: mine?.error, busy, want };
+  return { data: mine?.data, input: mine?.input, error: mine?.error, busy, want };
 }

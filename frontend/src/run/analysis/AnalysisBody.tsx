@@ -18,7 +18,7 @@ import type { RunBodyProps } from "../RunBody";
 import { Disagreements } from "./Disagreements";
 import { HeadFacts } from "./HeadFacts";
 import { HeadlineCards } from "./HeadlineCards";
-import { SubsetGates } from "./SubsetGates";
+import { OfferedGates } from "./OfferedGates";
 
 /** A finished run of any analysis: what it says in few words, its figures in order, the selected head. */
 export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) {
@@ -26,7 +26,8 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
   const analysis = analyses.data?.find(({ name }) => name === run.analysis);
   const onSelect = useCallback((head: Head | null) => onView({ ...view, head }), [onView, view]);
   const selection = { head: view.head, onSelect };
-  if (analyses.error && !analyses.data) return <ProblemNote error={analyses.error} retry={analyses.reload} />;
+  if (analyses.error && !analyses.data)
+    return <ProblemNote error={analyses.error} retry={analyses.refetch} />;
   return (
     <>
       <RunFacts run={run} analysis={analysis} />
@@ -63,7 +64,7 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
               selection={selection}
             />
           )}
-          {share === null && <SubsetGates run={run} />}
+          {share === null && <OfferedGates run={run} />}
           {share === null && <NextSteps run={run} />}
           <ReproduceCard run={run} share={share} onRun={onRun} />
         </aside>
@@ -133,7 +134,7 @@ function RunFigure({ run, name, share, selection, threshold, onThreshold, saysLe
       <Picture
         title={name.replaceAll(/[-_]/g, " ")}
         figure={figure}
-        source={{ run: run.id, figure: name, share, view: { mode: DEFAULT_VIEW.mode, ...figure.asked } }}
+        source={{ run, figure: name, share, view: { mode: DEFAULT_VIEW.mode, ...figure.asked } }}
         selection={selection}
         controls={
           meta?.threshold !== undefined ? (

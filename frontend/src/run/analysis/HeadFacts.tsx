@@ -1,5 +1,5 @@
-import { api } from "../../api/client";
-import { useResource } from "../../api/resource";
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../../api/queries";
 import type { Run } from "../../api/types";
 import { NOTHING } from "../../format/numbers";
 import { HeadTitle } from "../../parts/HeadTitle";
@@ -7,7 +7,6 @@ import { isGrid } from "../../plot/heads";
 import type { Selection } from "../../plot/Picture";
 import { HeadLinks } from "../../results/HeadLinks";
 import { rowOf } from "../../results/headRow";
-import { useRunFigure } from "../../results/runFigure";
 import type { Head } from "../../url/view";
 import { HeadNames } from "../HeadNames";
 import { StrongestPrompts } from "./StrongestPrompts";
@@ -66,13 +65,8 @@ interface HeadRowProps {
 
 /** What one map says of the head; the first column is its value, the others come on hover. */
 function HeadRow({ run, figure, share, head }: HeadRowProps) {
-  const { data } = useRunFigure(run, figure, share);
-  const map = isGrid(data);
-  const table = useResource(
-    map ? `table ${run.id} ${figure}` : null,
-    (signal) => api.table(run.id, figure, { share }, signal),
-    { fixed: true },
-  );
+  const { data } = useQuery(queries.figure(run, figure, { share }));
+  const table = useQuery({ ...queries.table(run, figure, { share }), enabled: isGrid(data) });
   if (!isGrid(data)) return null;
   const values = table.data ? rowOf(table.data, head) : [];
   const [first] = values;

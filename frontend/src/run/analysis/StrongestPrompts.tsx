@@ -1,9 +1,8 @@
-import { api } from "../../api/client";
-import { useResource } from "../../api/resource";
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { queries } from "../../api/queries";
 import type { Run, Table } from "../../api/types";
 import { count, measured } from "../../format/numbers";
-import { isGrid } from "../../plot/heads";
-import { useRunFigure } from "../../results/runFigure";
+import { useAnalysis } from "../../results/analyses";
 import { DEFAULT_LAB, LAB_SORTS } from "../../url/lab";
 import { Link } from "../../url/navigation";
 import type { Head } from "../../url/view";
@@ -17,18 +16,38 @@ interface StrongestPromptsProps {
 
 /** In which prompts of a batch the head does most of each score: a link to the prompt lab at each. */
 export function StrongestPrompts({ run, figures, head }: StrongestPromptsProps) {
-  const { prompts } = run.params;
-  if (run.analysis !== "battery" || typeof prompts !== "string") return null;
+  const prompts = usePrompts(run);
+  const tables = useQueries({
+    queries: prompts === null ? [] : figures.map((figure) => queries.table(run, figure, { share: null })),
+  });
+  const rows = tables.flatMap(({ data }, i) => {
+    const [figure, found] = [figures[i], data ? strongest(data, head) : []];
+    return figure !== undefined && found.length > 0 ? [{ figure, found }] : [];
+  });
+  if (prompts === null || rows.length === 0) return null;
   return (
     <section className="strongest-prompts" aria-label="Prompts where it is strongest">
       <h3>Strongest on prompts</h3>
       <dl className="facts-list">
-        {figures.map((figure) => (
-          <ScoreRow key={figure} run={run} prompts={prompts} figure={figure} head={head} />
+        {rows.map(({ figure, found }) => (
+          <ScoreRow key={figure} run={run} prompts={prompts} figure={figure} head={head} found={found} />
         ))}
       </dl>
     </section>
   );
+}
+
+/** The stored prompts that the run read; null where it read none. */
+function usePrompts(run: Run): string | null {
+  const { references = {} } = useAnalysis(run.analysis) ?? {};
+  const [param] = Object.entries(references).find(([, kind]) => kind === "prompts") ?? [];
+  const prompts = param === undefined ? null : run.params[param];
+  return typeof prompts === "string" ? prompts : null;
+}
+
+interface Strong {
+  prompt: number;
+  value: number;
 }
 
 interface ScoreRowProps {
@@ -36,24 +55,17 @@ interface ScoreRowProps {
   prompts: string;
   figure: string;
   head: Head;
+  found: Strong[];
 }
 
-function ScoreRow({ run, prompts, figure, head }: ScoreRowProps) {
-  const { data } = useRunFigure(run, figure, null);
-  const map = isGrid(data);
-  const table = useResource(
-    map ? `table ${run.id} ${figure}` : null,
-    (signal) => api.table(run.id, figure, { share: null }, signal),
-    { fixed: true },
-  );
-  const found = table.data ? strongest(table.data, head) : [];
-  if (!map || found.length === 0) return null;
+function ScoreRow({ run, prompts, figure, head, found }: ScoreRowProps) {
+  const { data } = useQuery(queries.figure(run, figure, { share: null }));
   const sort = LAB_SORTS.find((one) => one === figure) ?? DEFAULT_LAB.sort;
   const { bos } = run.params;
   const view = { ...DEFAULT_LAB, model: run.model, prompt: prompts, head, sort };
   return (
     <div>
-      <dt>{data.layout.meta?.title ?? figure}</dt>
+      <dt>{data?.layout.meta?.title ?? figure}</dt>
       <dd>
         {found.map(({ prompt, value }, i) => (
           <span key={prompt}>
@@ -79,7 +91,7 @@ function ScoreRow({ run, prompts, figure, head }: ScoreRowProps) {
 }
 
 /** The prompts, numbered from 1, where a head has its highest values, the highest first. */
-export function strongest(table: Table, { layer, head }: Head): { prompt: number; value: number }[] {
+export function strongest(table: Table, { layer, head }: Head): Strong[] {
   const at = (name: string) => table.columns.findIndex((column) => column.name === name);
   const row = table.rows.find((one) => one[at("layer")] === layer && one[at("head")] === head);
   return [1, 2, 3].flatMap((place) => {

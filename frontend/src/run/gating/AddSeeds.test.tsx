@@ -42,8 +42,8 @@ describe("adding seeds", () => {
   it("offers as many as are suggested, and asks for that many in all", async () => {
     const sent: unknown[] = [];
     vi.stubGlobal("scrollTo", () => {});
-    vi.stubGlobal("fetch", async (_: string, options: RequestInit) => {
-      sent.push(JSON.parse(String(options.body)));
+    vi.stubGlobal("fetch", async (request: Request) => {
+      sent.push(await request.json());
       return new Response(JSON.stringify({ ...run, id: "new" }), { status: 202 });
     });
     render(<AddSeeds run={run} figure={figure(6)} />);

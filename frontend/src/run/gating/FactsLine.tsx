@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { ChgResult, Run } from "../../api/types";
+import type { Result, Run } from "../../api/types";
 import { plural, share, shareRange } from "../../format/numbers";
 import { decode, isTypedArray } from "../../plot/arrays";
 import { analysisTitle } from "../../results/RunTitle";
@@ -7,8 +7,7 @@ import { analysisTitle } from "../../results/RunTitle";
 /** Rows of the held-out arrays: the model as it is, then under G0, G+ and G−. */
 const [UNGATED, , PLUS] = [0, 1, 2];
 
-function heldOut(result: ChgResult): { ungated: number; plus: number[] } | null {
-  const field = (result as unknown as Record<string, unknown>).heldout_accuracy;
+function heldOut({ heldout_accuracy: field }: Result): { ungated: number; plus: number[] } | null {
   if (!isTypedArray(field)) return null;
   const { shape, values } = decode(field);
   const seeds = shape[1] ?? 0;
@@ -19,7 +18,7 @@ function heldOut(result: ChgResult): { ungated: number; plus: number[] } | null 
 }
 
 /** "Causal head gating · 5 seeds · 30 layers × 9 heads · held-out accuracy .42 ungated → .84–.92 …" */
-export function FactsLine({ run, result }: { run: Run; result: ChgResult | undefined }) {
+export function FactsLine({ run, result }: { run: Run; result: Result | undefined }) {
   const accuracy = useMemo(() => (result ? heldOut(result) : null), [result]);
   const layers = run.model_info?.n_layers;
   const heads = run.model_info?.n_heads;

@@ -1,7 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useRef, useState } from "react";
-import { api } from "../../api/client";
-import { useResource } from "../../api/resource";
-import type { ChgResult, Figure, Problem } from "../../api/types";
+import { queries } from "../../api/queries";
+import type { Figure, Problem, Result } from "../../api/types";
 import { ProblemNote } from "../../parts/ProblemNote";
 import { type Gates, gatesOf, roleCodes, UNDECIDED } from "../../plot/roles";
 import { Caveats } from "../../results/Caveats";
@@ -21,7 +21,7 @@ import { ViewControls } from "./ViewControls";
 type Read = { gates: Gates } | { broken: Problem } | undefined;
 
 /** The result's gates, or why they can't be read. */
-function useGates(result: ChgResult | undefined): Read {
+function useGates(result: Result | undefined): Read {
   return useMemo(() => {
     if (!result) return undefined;
     try {
@@ -46,19 +46,13 @@ function unreadable(detail: string): Problem {
 /** Finished causal head gating: the grid, what it says in numbers, the selected head, how to get it again. */
 export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
   const [followed, setThreshold] = useFollowing(view, onView);
-  const result = useResource(`result ${run.id}`, (signal) => api.result(run.id, share, signal), {
-    fixed: true,
-  });
-  const figure = useResource(
-    `figure ${run.id} roles`,
-    (signal) => api.figure(run.id, "roles", { share }, signal),
-    { fixed: true },
-  );
+  const result = useQuery(queries.result(run, { share }));
+  const figure = useQuery(queries.figure(run, "roles", { share }));
   const read = useGates(result.data);
   const gates = read && "gates" in read ? read.gates : undefined;
   const [shown, setShown] = useState(false);
   // The grid first: how sure it is comes after.
-  const seeds = useFigure(shown ? run : null, "seeds", share, { threshold: followed.threshold });
+  const seeds = useFigure(run, "seeds", share, { threshold: followed.threshold }, shown);
   const passport = useRef<HTMLElement>(null);
   const select = useCallback(
     (head: Head | null) => onView({ ...view, head, passport: head !== null && view.passport }),
@@ -76,10 +70,10 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
   const error = result.error ?? figure.error;
   if (error && !(result.data && figure.data)) {
     return (
-      <ProblemNote error={error} retry={() => [result, figure].forEach(({ reload }) => void reload())} />
+      <ProblemNote error={error} retry={() => [result, figure].forEach(({ refetch }) => void refetch())} />
     );
   }
-  if (read && "broken" in read) return <ProblemNote problem={read.broken} retry={result.reload} />;
+  if (read && "broken" in read) return <ProblemNote problem={read.broken} retry={result.refetch} />;
   const small = isSmall(figure.data);
   const grid = (
     <GridCard

@@ -34,7 +34,7 @@ export function GridCard({
   const [asTable, setAsTable] = useState(false);
   const [picture, setPicture] = useState<() => Figure>();
   const source = {
-    run: run.id,
+    run,
     figure: "roles",
     share,
     view: { threshold: view.threshold, mode: view.mode },

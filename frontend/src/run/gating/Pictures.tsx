@@ -1,10 +1,11 @@
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api } from "../../api/client";
-import { type Resource, useLasting, useResource } from "../../api/resource";
+import { type FigureView, queries } from "../../api/queries";
+import type { Loaded } from "../../api/query";
 import type { Figure, Run } from "../../api/types";
 import { Segmented } from "../../parts/Segmented";
 import { Picture } from "../../plot/Picture";
-import type { Mode, Score, View } from "../../url/view";
+import type { Score, View } from "../../url/view";
 
 const SCORES: { value: Score; text: string; hint: string }[] = [
   { value: "facilitation", text: "Needed", hint: "Facilitation: G−, the gate that was pushed shut" },
@@ -16,20 +17,16 @@ const SCORES: { value: Score; text: string; hint: string }[] = [
   },
 ];
 
-/** A figure of the run, none without one; where the view changes it, the last one stays until the next is there. */
+/** A figure of the run, as the view is once it rests; `enabled` where it may be asked for. */
 export function useFigure(
-  run: Run | null,
+  run: Run,
   name: string,
   share: string | null,
-  view: { threshold?: number; mode?: Mode } = {},
-): Resource<Figure> {
-  const wanted = useSettled(JSON.stringify(view), 150);
-  const key = run && `figure ${run.id} ${name} ${wanted}`;
-  const query = { share, ...(JSON.parse(wanted) as typeof view) };
-  return useLasting(
-    useResource(key, (signal) => api.figure(run?.id ?? "", name, query, signal), { fixed: true }),
-    name,
-  );
+  view: Pick<FigureView, "threshold" | "mode"> = {},
+  enabled = true,
+): Loaded<Figure> {
+  const settled = JSON.parse(useSettled(JSON.stringify(view), 150)) as typeof view;
+  return useQuery({ ...queries.figure(run, name, { share, ...settled }), enabled });
 }
 
 /** The value once it has rested for `ms`. */
@@ -57,7 +54,7 @@ export function ScoreMap({ run, view, onView, share }: PictureProps) {
     <Picture
       title="Scores of each head"
       figure={map}
-      source={{ run: run.id, figure: score, share, view: { threshold, mode } }}
+      source={{ run, figure: score, share, view: { threshold, mode } }}
       selection={{
         head: view.head,
         onSelect: (head) => onView({ ...view, head, passport: head !== null && view.passport }),
@@ -79,10 +76,10 @@ export function Pictures({
   withMap,
   seeds,
   ...props
-}: PictureProps & { withMap: boolean; seeds: Resource<Figure> }) {
+}: PictureProps & { withMap: boolean; seeds: Loaded<Figure> }) {
   const { run, view, share } = props;
   const { threshold, mode } = view;
-  const source = (figure: string) => ({ run: run.id, figure, share, view: { threshold, mode } });
+  const source = (figure: string) => ({ run, figure, share, view: { threshold, mode } });
   const ecdf = useFigure(run, "ecdf", share, { threshold });
   const layers = useFigure(run, "layers", share, { threshold });
   const heldout = useFigure(run, "heldout", share);
