@@ -98,7 +98,7 @@ def test_where_every_seed_failed_there_is_nothing_and_no_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for mode in ("every", "always", "any"):
-            assert np.isnan(over_seeds(nothing, mode)).all()  # type: ignore[arg-type]
+            assert np.isnan(over_seeds(nothing, mode)).all()
         assert np.isnan(spread(nothing)).all()
         assert math.isnan(float(quietly(np.nanmean, np.zeros(0))))
 

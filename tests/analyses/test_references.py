@@ -191,7 +191,7 @@ def test_what_is_needed_is_refused_where_it_is_missing_or_something_else(run: Ch
         ({"run": replace(run, analysis="probe")}, "not-gating"),
     ):
         with pytest.raises(Invalid) as refused:
-            spec(**inputs).needed("run", ChgResult)  # type: ignore[arg-type]
+            spec(**inputs).needed("run", ChgResult)
         assert refused.value.code == code
     with pytest.raises(Invalid) as other:
         spec(replace(TASK, content_hash="another"), run=run).needed("run", ChgResult)

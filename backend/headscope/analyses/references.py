@@ -65,10 +65,6 @@ class Reference:
         return {"needed": True} if self.needed else {}
 
 
-_WRONG = {"chg": "not-gating"}
-"""The code of a run of another analysis than the one wanted, where it isn't other-analysis."""
-
-
 @dataclass(frozen=True)
 class RunRef(Reference):
     """A finished run of ``analysis`` and of the run's own model; ``same_task``: of its own task, too."""
@@ -78,18 +74,20 @@ class RunRef(Reference):
     remedy: ClassVar[str] = "Name one of the same model and task: `headscope runs list` shows them."
     analysis: str
     same_task: bool = False
+    other: str = "other-analysis"
+    """The code of the problem with a run of another analysis."""
 
     def schema(self) -> dict[str, Any]:
         """Which runs the form offers."""
         return {**super().schema(), "analysis": self.analysis, "same_task": self.same_task}
 
     def check(self, run: Result, task: Task | None) -> None:
-        """``Invalid``: not-gating or other-analysis for a run of another one; other-task for another task."""
+        """``Invalid``: ``other`` for a run of another analysis; other-task for one of another task."""
         if run.analysis != self.analysis:
             raise Invalid(
                 f"The run named is of the analysis {run.analysis!r}, not of {self.analysis!r}.",
                 f"Name a run of {self.analysis}.",
-                code=_WRONG.get(self.analysis, "other-analysis"),
+                code=self.other,
             )
         theirs = dict(run.task or {})
         if self.same_task and task is not None and theirs.get("content_hash") != task.content_hash:
@@ -101,6 +99,11 @@ class RunRef(Reference):
 
     def _words(self, param: str) -> str:
         return f"a finished run of {self.analysis}"
+
+
+def GatingRef(*, same_task: bool = False, needed: bool = False) -> RunRef:
+    """A finished run of causal head gating, whose problem with other runs has a code of its own."""
+    return RunRef("chg", same_task=same_task, needed=needed, other="not-gating")
 
 
 @dataclass(frozen=True)

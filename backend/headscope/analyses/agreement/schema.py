@@ -9,7 +9,7 @@ from pydantic import Field
 
 from headscope.analyses.base import Params
 from headscope.analyses.parameters import Precision
-from headscope.analyses.references import RunRef
+from headscope.analyses.references import GatingRef, RunRef
 
 
 def _run(title: str, description: str) -> Any:
@@ -19,7 +19,7 @@ def _run(title: str, description: str) -> Any:
 class AgreementParams(Params):
     """Which runs are compared; the model itself is asked why they differ."""
 
-    gating: Annotated[str | None, RunRef("chg", same_task=True, needed=True)] = _run(
+    gating: Annotated[str | None, GatingRef(same_task=True, needed=True)] = _run(
         "Causal head gating run", "The id of a finished run of the same model and task."
     )
     relatives: Annotated[str | None, RunRef("relatives", same_task=True)] = _run(

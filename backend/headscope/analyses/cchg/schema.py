@@ -10,7 +10,7 @@ from pydantic import Field
 
 from headscope.analyses.base import Params, TaskNames
 from headscope.analyses.parameters import Clamp, Clip, FirstSeed, FitPrecision, ShotsOfEach
-from headscope.analyses.references import RunRef, TasksRef
+from headscope.analyses.references import GatingRef, TasksRef
 
 Way = Literal["named", "exchanged"]
 Push = Literal["open", "shut"]
@@ -46,7 +46,7 @@ class CchgParams(Params):
         title="Held-out tasks like those forgotten",
         description="Scored under the gates, never fitted.",
     )
-    gating: Annotated[str | None, RunRef("chg")] = Field(
+    gating: Annotated[str | None, GatingRef()] = Field(
         default=None,
         max_length=64,
         title="Causal head gating run",

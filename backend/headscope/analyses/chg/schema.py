@@ -9,7 +9,7 @@ from pydantic import Field
 
 from headscope.analyses.base import Params
 from headscope.analyses.parameters import Clamp, Clip, FitPrecision, Shots, SplitSeed
-from headscope.analyses.references import RunRef
+from headscope.analyses.references import GatingRef
 
 
 class ChgParams(Params):
@@ -109,7 +109,7 @@ class ChgParams(Params):
         title="Held-out examples, at most",
         description="For log-probability and accuracy after the fit.",
     )
-    adds_to: Annotated[str | None, RunRef("chg", same_task=True)] = Field(
+    adds_to: Annotated[str | None, GatingRef(same_task=True)] = Field(
         default=None,
         max_length=64,
         title="Add seeds to",

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from headscope.analyses.base import Params
 from headscope.analyses.parameters import HeldOutRows, Precision
-from headscope.analyses.references import RunRef
+from headscope.analyses.references import GatingRef
 from headscope.core.gating.removal import counts
 from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
@@ -18,7 +18,7 @@ from headscope.errors import Invalid
 class SequentialAblationParams(Params):
     """Which gating run gives the orders and base masks, how many heads are tried, what to compare with."""
 
-    gating: Annotated[str | None, RunRef("chg", same_task=True, needed=True)] = Field(
+    gating: Annotated[str | None, GatingRef(same_task=True, needed=True)] = Field(
         default=None,
         max_length=64,
         title="Causal head gating run",

@@ -9,13 +9,13 @@ from pydantic import Field
 
 from headscope.analyses.base import Params
 from headscope.analyses.parameters import HeldOutRows, Precision
-from headscope.analyses.references import RunRef
+from headscope.analyses.references import GatingRef
 
 
 class SufficiencyParams(Params):
     """Which gating run gives the order, how finely the curve is drawn, how much must be kept."""
 
-    run: Annotated[str | None, RunRef("chg", same_task=True, needed=True)] = Field(
+    run: Annotated[str | None, GatingRef(same_task=True, needed=True)] = Field(
         default=None,
         max_length=64,
         title="Causal head gating run",
