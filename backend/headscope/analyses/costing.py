@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
-from headscope.core.model.memory import PROGRAM_BYTES as PROGRAM_BYTES
-from headscope.core.model.memory import pass_bytes as pass_bytes
 
 CPU_THROUGHPUT = 100e9
 """FLOP/s of two cores in float32, measured on SmolLM2-135M; workers may know their own."""

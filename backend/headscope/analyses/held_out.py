@@ -9,15 +9,11 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.base import Estimate, Result
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
-from headscope.core.model.cost import (
-    CPU_BUDGET,
-    ELEMENT_BYTES,
-    activation_bytes,
-    forward_flop,
-)
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
+from headscope.core.model.cost import CPU_BUDGET, forward_flop
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.memory import activation_bytes, run_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Examples, Split, Task
@@ -99,11 +95,7 @@ def scoring(
     steps = max(layers, rows.examples * layers / at_once)
     return Estimate(
         seconds=LOAD_SECONDS + flop / speed + steps * LAYER_OVERHEAD,
-        peak_bytes=int(
-            PROGRAM_BYTES
-            + model.n_params * ELEMENT_BYTES[dtype]
-            + at_once * activation_bytes(model, rows.tokens, rows.targets)
-        ),
+        peak_bytes=run_bytes(model, at_once * activation_bytes(model, rows.tokens, rows.targets), dtype),
         basis=f"{basis} of {rows.examples} examples of {rows.tokens:.0f} tokens, {tflop(flop)} at "
         f"{speed / 1e9:.0f} GFLOP/s",
     )

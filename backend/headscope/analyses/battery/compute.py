@@ -20,18 +20,11 @@ from headscope.analyses.battery.lengths import check_lengths, check_measured, me
 from headscope.analyses.battery.result import PER_PROMPT, BatteryResult
 from headscope.analyses.battery.schema import BatteryParams
 from headscope.analyses.battery.tally import Tally
-from headscope.analyses.costing import (
-    LOAD_SECONDS,
-    PROGRAM_BYTES,
-    cpu_throughput,
-    pass_bytes,
-    pass_flop,
-    tflop,
-)
+from headscope.analyses.costing import LOAD_SECONDS, cpu_throughput, pass_flop, tflop
 from headscope.analyses.cutting import span
 from headscope.core.gating.gate_vector import GateVector
-from headscope.core.model.cost import ELEMENT_BYTES
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.memory import pass_bytes, run_bytes
 from headscope.core.model.tokens import Token, Tokenizer
 from headscope.core.patterns.repeats import copies, predictable
 from headscope.core.patterns.scores import SCORES
@@ -56,10 +49,9 @@ def estimate(
     tokens = [nominal_tokens(text, model) for text in texts]
     flop = sum(pass_flop(model, length) for length in tokens)
     speed = throughput or cpu_throughput(params.dtype)
-    weights = model.n_params * ELEMENT_BYTES[model.dtype]
     return Estimate(
         seconds=LOAD_SECONDS + flop / speed + seconds_beside(texts, model),
-        peak_bytes=int(PROGRAM_BYTES + weights + 1.5 * pass_bytes(model, max(tokens))),
+        peak_bytes=run_bytes(model, 1.5 * pass_bytes(model, max(tokens))),
         basis=f"{len(texts):,} prompts of some {np.mean(tokens):.0f} tokens, {tflop(flop)} at "
         f"{speed / 1e9:.0f} GFLOP/s",
     )

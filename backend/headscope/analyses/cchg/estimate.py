@@ -16,14 +16,10 @@ from headscope.analyses.base import Estimate, Spec
 from headscope.analyses.cchg.plan import NOMINAL_TOKENS
 from headscope.analyses.cchg.schema import CchgParams, fits
 from headscope.analyses.cchg.tasks import asked, named
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
-from headscope.core.model.cost import (
-    CPU_BUDGET,
-    ELEMENT_BYTES,
-    activation_bytes,
-    forward_flop,
-)
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
+from headscope.core.model.cost import CPU_BUDGET, forward_flop
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.memory import activation_bytes, run_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
 
@@ -53,11 +49,7 @@ def estimate(
     rows = max(1.0, min(update, CPU_BUDGET.flop) / dearest)
     return Estimate(
         seconds=LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD,
-        peak_bytes=int(
-            PROGRAM_BYTES
-            + model.n_params * ELEMENT_BYTES[model.dtype]
-            + rows * activation_bytes(model, tokens, targets)
-        ),
+        peak_bytes=run_bytes(model, rows * activation_bytes(model, tokens, targets)),
         basis=f"{runs} fits, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s; "
         f"examples of up to {tokens:.0f} tokens",
     )

@@ -22,15 +22,10 @@ from headscope.analyses.base import Estimate, Spec
 from headscope.analyses.chg.earlier import count
 from headscope.analyses.chg.plan import NOMINAL_TOKENS
 from headscope.analyses.chg.schema import ChgParams
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
-from headscope.core.model.cost import (
-    CPU_BUDGET,
-    ELEMENT_BYTES,
-    activation_bytes,
-    forward_flop,
-    shared,
-)
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
+from headscope.core.model.cost import CPU_BUDGET, forward_flop, shared
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.memory import activation_bytes, run_bytes, weight_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.task import Task
 
@@ -49,7 +44,7 @@ def estimate(
     task = spec.task
     params = spec.params.model_copy(update={"seeds": spec.params.seeds - count(spec)})
     model = replace(spec.model, dtype=params.dtype)
-    weights = model.n_params * ELEMENT_BYTES[model.dtype]
+    weights = weight_bytes(model)
     rows = _rows(params, model, task, tokenizer)
     n_train, n_test = task.sizes(seed=params.split_seed) if task is not None else (params.batch_size, 256)
     batch = min(params.batch_size, n_train, params.n_train or n_train)
@@ -65,7 +60,7 @@ def estimate(
     working, of = _working_bytes(params, model, rows, batch, scored)
     return Estimate(
         seconds=seconds,
-        peak_bytes=int(PROGRAM_BYTES + weights + working),
+        peak_bytes=run_bytes(model, working),
         basis=f"{tflop(flop)} at {speed / 1e9:.0f} GFLOP/s; {rows.basis}; "
         f"{weights / 2**30:.2g} GiB of weights, {working / 2**30:.2g} GiB for {of}",
     )

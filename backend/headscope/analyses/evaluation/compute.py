@@ -10,18 +10,14 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Progress, Spec
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, PROGRAM_BYTES, cpu_throughput, tflop
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
 from headscope.analyses.evaluation.result import EvaluationResult, Scored
 from headscope.analyses.evaluation.schema import EvaluationParams
 from headscope.core.gating.gate_vector import GateVector
 from headscope.core.gating.verdict import judge
-from headscope.core.model.cost import (
-    CPU_BUDGET,
-    ELEMENT_BYTES,
-    activation_bytes,
-    forward_flop,
-)
+from headscope.core.model.cost import CPU_BUDGET, forward_flop
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.memory import activation_bytes, run_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Examples, Task
@@ -45,11 +41,7 @@ def estimate(
     rows = max(1.0, CPU_BUDGET.flop / forward_flop(model, most, targets))
     return Estimate(
         seconds=LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD,
-        peak_bytes=int(
-            PROGRAM_BYTES
-            + model.n_params * ELEMENT_BYTES[model.dtype]
-            + rows * activation_bytes(model, most, targets)
-        ),
+        peak_bytes=run_bytes(model, rows * activation_bytes(model, most, targets)),
         basis=f"{len(tasks)} tasks, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
     )
 

@@ -10,18 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headscope.analyses.base import Estimate, Spec
-from headscope.analyses.costing import (
-    LAYER_OVERHEAD,
-    LOAD_SECONDS,
-    PROGRAM_BYTES,
-    cpu_throughput,
-    pass_bytes,
-    pass_flop,
-    tflop,
-)
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, pass_flop, tflop
 from headscope.analyses.induction.cuts import ablated
 from headscope.analyses.induction.schema import InductionParams, positions
-from headscope.core.model.cost import CPU_BUDGET, ELEMENT_BYTES
+from headscope.core.model.cost import CPU_BUDGET
+from headscope.core.model.memory import ELEMENT_BYTES, pass_bytes, run_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.core.patterns.random_repeats import repeated_tokens
 
@@ -41,9 +34,8 @@ def estimate(
     speed = throughput or cpu_throughput(params.dtype)
     seconds = LOAD_SECONDS + flop / speed + passes / at_once * model.n_layers * LAYER_OVERHEAD
     held = model.n_layers * model.n_heads * tokens**2 * ELEMENT_BYTES[model.dtype] if heads else 0
-    weights = model.n_params * ELEMENT_BYTES[model.dtype]
     return Estimate(
         seconds=seconds,
-        peak_bytes=int(PROGRAM_BYTES + weights + at_once * (pass_bytes(model, tokens) + held)),
+        peak_bytes=run_bytes(model, at_once * (pass_bytes(model, tokens) + held)),
         basis=f"{passes:,} passes of {tokens:,} tokens, {tflop(flop)} at {speed / 1e9:.0f} GFLOP/s",
     )

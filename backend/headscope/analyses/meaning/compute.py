@@ -19,7 +19,7 @@ from jaxtyping import Bool, UInt8
 
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
 from headscope.analyses.chg.result import ChgResult
-from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES
+from headscope.analyses.costing import LOAD_SECONDS
 from headscope.analyses.gating_run import gating_run
 from headscope.analyses.meaning.evidence import Evidence
 from headscope.analyses.meaning.names import conflicts, first_names
@@ -27,7 +27,7 @@ from headscope.analyses.meaning.readings import evidence
 from headscope.analyses.meaning.result import MeaningResult
 from headscope.analyses.meaning.roles import ROLES, role_sets
 from headscope.analyses.meaning.schema import MeaningParams
-from headscope.core.model.cost import ELEMENT_BYTES
+from headscope.core.model.memory import run_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.core.statistics.enrichment import crossed
 
@@ -48,7 +48,7 @@ def estimate(
     draws = 0 if _gating(spec) is None else spec.params.draws
     return Estimate(
         seconds=LOAD_SECONDS + draws * heads * (1 + tests) / _DRAWS_A_SECOND,
-        peak_bytes=int(PROGRAM_BYTES + model.n_params * ELEMENT_BYTES[model.dtype]),
+        peak_bytes=run_bytes(model),
         basis=f"{tests} tests of {heads} heads, {draws:,} permutations",
     )
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headscope.core.model.info import ModelInfo
-from headscope.core.model.memory import ELEMENT_BYTES as ELEMENT_BYTES
-from headscope.core.model.memory import activation_bytes as activation_bytes
+from headscope.core.model.memory import activation_bytes
 
 
 @dataclass(frozen=True)
