@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 # Before anything imports transformer-lens: nothing may phone home, and no test may need a hub.
@@ -17,6 +19,7 @@ check_shapes()
 import pytest
 
 from headscope.settings import Settings
+from headscope.store import migrate
 from services.chromium import find_chromium
 from services.postgres import PostgresServer
 
@@ -67,6 +70,37 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def settings(tmp_path: Path, database_url: str) -> Settings:
     """Settings on an empty data folder and an empty database of each kind."""
     return Settings(data_dir=tmp_path, database_url=database_url)
+
+
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with all tables, to copy."""
+    folder = tmp_path_factory.mktemp("migrated")
+    migrate.upgrade(Settings(data_dir=folder))
+    return folder / "headscope.db"
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres(postgres_server: PostgresServer) -> str:
+    """The URL of a Postgres database with all tables, to copy."""
+    url = postgres_server.new_database()
+    migrate.upgrade(Settings(database_url=url))
+    return url
+
+
+@pytest.fixture
+def migrated(settings: Settings, database_url: str, request: pytest.FixtureRequest) -> Settings:
+    """The settings, their database with all tables: copied, which takes a tenth of making them."""
+    if database_url.startswith("sqlite"):
+        with (
+            closing(sqlite3.connect(request.getfixturevalue("migrated_sqlite"))) as source,
+            closing(sqlite3.connect(settings.data_dir / "headscope.db")) as to,
+        ):
+            source.backup(to)
+    else:
+        server = request.getfixturevalue("postgres_server")
+        server.copy_database(request.getfixturevalue("migrated_postgres"), database_url)
+    return settings
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ from headscope.analyses.base import Result
 from headscope.analyses.request import Request
 from headscope.core.model.info import ModelInfo
 from headscope.settings import Settings
-from headscope.store import migrate
 from headscope.store.session import Store, open_store
 from services.results import made
 
@@ -22,9 +21,8 @@ MODEL = ModelInfo(
 
 
 @pytest.fixture
-def store(settings: Settings) -> Iterator[Store]:
-    migrate.upgrade(settings)
-    opened = open_store(settings, patience=2.0)
+def store(migrated: Settings) -> Iterator[Store]:
+    opened = open_store(migrated, patience=2.0)
     yield opened
     opened.close()
 

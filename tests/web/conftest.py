@@ -47,9 +47,8 @@ def guarded(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def store(settings: Settings) -> Iterator[Store]:
-    migrate.upgrade(settings)
-    opened = open_store(settings)
+def store(migrated: Settings) -> Iterator[Store]:
+    opened = open_store(migrated)
     yield opened
     opened.close()
 

@@ -50,8 +50,9 @@ def get(session: Session, artifact_id: str) -> bytes:
 
 def put_piece(session: Session, kept: Kept) -> str:
     """Keep named arrays (float, integer, bool; not complex) and plain JSON values, and return their name."""
+    # Not ascontiguousarray, which makes one number a row of one.
     tensors = {
-        name: np.ascontiguousarray(each) for name, each in kept.items() if isinstance(each, np.ndarray)
+        name: np.asarray(each, order="C") for name, each in kept.items() if isinstance(each, np.ndarray)
     }
     words = {name: each for name, each in kept.items() if name not in tensors}
     if words:

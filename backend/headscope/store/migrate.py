@@ -21,7 +21,6 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 from sqlalchemy import Connection, text
-from sqlalchemy.engine import URL
 from sqlalchemy.exc import OperationalError
 
 from headscope.errors import Refused, Unavailable
@@ -168,8 +167,3 @@ def _postgres_lock(store: Store) -> Iterator[None]:
             yield
         finally:
             connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _ADVISORY_KEY})
-
-
-def where(url: URL) -> str:
-    """The database's address without its password."""
-    return url.render_as_string(hide_password=True)

@@ -4,51 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from safetensors.numpy import save
-from typer.testing import CliRunner, Result
 
 import headscope
-from headscope.cli import app
+from cli.conftest import Shell, written
 from headscope.cli.run import parameters
 from headscope.errors import Invalid, NotFound
-from headscope.gallery import import_gallery
 from headscope.models.catalogue import Catalogue
-from headscope.settings import Settings
-from headscope.store import migrate, runs
+from headscope.store import runs
 from headscope.store.session import open_store
 
 MODEL = "headscope-2l"
-
-
-class Shell:
-    """Runs ``headscope`` with a data folder of its own."""
-
-    def __init__(self, data_dir: Path) -> None:
-        self.settings = Settings(data_dir=data_dir)
-        self.environment = {"HEADSCOPE_DATA_DIR": str(data_dir), "COLUMNS": "200"}
-
-    def __call__(self, *words: str | Path, code: int = 0) -> Result:
-        result = CliRunner().invoke(app, [str(word) for word in words], env=self.environment)
-        assert result.exit_code == code, f"{result.stdout}\n{result.stderr}\n{result.exception!r}"
-        return result
-
-    def json(self, *words: str | Path) -> Any:
-        return json.loads(self(*words).stdout)
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    return Shell(tmp_path / "data")
-
-
-def written(path: Path, content: str | bytes) -> Path:
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
 
 # -- prompts ---------------------------------------------------------------------------------------
 
@@ -120,10 +89,8 @@ def test_gates_go_out_and_come_back(shell: Shell, tmp_path: Path) -> None:
     assert shell.json("gates", "list", "--json") == []
 
 
-def test_gates_are_taken_from_a_run(shell: Shell) -> None:
-    migrate.upgrade(shell.settings)
-    store = open_store(shell.settings)
-    import_gallery(store)
+def test_gates_are_taken_from_a_run(shipped: Shell) -> None:
+    shell, store = shipped, open_store(shipped.settings)
     with store.session() as session:
         (run, *_), _ = runs.find(session, model=MODEL, analysis="chg")
         run_id, result = run.id, runs.result(session, run.id)

@@ -15,38 +15,9 @@ from typing import Any
 
 import psutil
 import pytest
-from typer.testing import CliRunner, Result
 
-from headscope.cli import app
+from cli.conftest import TINY, Shell
 from services.server import Server
-
-SMALL = ("steps=3", "seeds=1", "batch_size=4", "n_train=16", "n_test=8")
-TINY = tuple(word for setting in SMALL for word in ("--param", setting))
-
-
-class Shell:
-    """Runs ``headscope`` with a data folder of its own: in this process, or with ``start`` in another."""
-
-    def __init__(self, data_dir: Path) -> None:
-        self.environment = {"HEADSCOPE_DATA_DIR": str(data_dir), "COLUMNS": "200"}
-
-    def __call__(self, *words: str | Path, code: int = 0, **variables: str) -> Result:
-        result = CliRunner().invoke(app, [str(word) for word in words], env={**self.environment, **variables})
-        assert result.exit_code == code, f"{result.stdout}\n{result.stderr}\n{result.exception!r}"
-        return result
-
-    def json(self, *words: str) -> Any:
-        return json.loads(self(*words).stdout)
-
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "headscope", *words],
-            env={**os.environ, **self.environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +26,6 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shell, str]:
     shell = Shell(tmp_path_factory.mktemp("shell"))
     shell("run", "chg", "--model", "headscope-2l", "--task", "induction", *TINY)
     return shell, str(shell.json("runs", "list", "--json")["runs"][0]["id"])
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    return Shell(tmp_path / "data")
 
 
 # -- help and version ------------------------------------------------------------------------------
