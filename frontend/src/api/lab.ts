@@ -42,7 +42,7 @@ export const labApi = {
     answered(http.DELETE("/api/v1/gates/{gates_id}", { params: { path: { gates_id } } })),
 };
 
-/** What may be a megabyte: only the one in hand is kept. It is kept as `read` gives it. */
+/** What may be a megabyte: only the current one stays, as `read` gives it. */
 const LARGE = { ...FIXED, gcTime: 0 };
 
 export const labQueries = {

@@ -21,6 +21,11 @@ export function isWithin(start: QueryKey, query: { queryKey: QueryKey } | undefi
   return query !== undefined && hashKey(query.queryKey.slice(0, start.length)) === hashKey(start);
 }
 
+/** A figure; openapi-fetch takes the pairs in it for lists of any length. */
+function figureOf<Read extends Pick<Figure, "data">>(request: Promise<{ data?: Read }>): Promise<Figure> {
+  return answered<Pick<Figure, "data">>(request) as Promise<Figure>;
+}
+
 function resultKey({ id, result }: ResultName): QueryKey {
   return ["results", id, result];
 }
@@ -117,8 +122,8 @@ export const queries = {
     const key = [...resultKey(run), "figure", name];
     return queryOptions({
       queryKey: [...key, query],
-      queryFn: ({ signal }): Promise<Figure> =>
-        answered(
+      queryFn: ({ signal }) =>
+        figureOf(
           http.GET("/api/v1/runs/{run_id}/figures/{name}", {
             params: { path: { run_id: run.id, name }, query },
             signal,
@@ -146,8 +151,8 @@ export const queries = {
     const key = ["comparisons", name, "figure"];
     return queryOptions({
       queryKey: [...key, query],
-      queryFn: ({ signal }): Promise<Figure> =>
-        answered(http.GET("/api/v1/comparisons/{name}", { params: { path: { name }, query }, signal })),
+      queryFn: ({ signal }) =>
+        figureOf(http.GET("/api/v1/comparisons/{name}", { params: { path: { name }, query }, signal })),
       placeholderData: (last, before) => (isWithin(key, before) ? last : undefined),
       ...FIXED,
     });

@@ -49,7 +49,7 @@ function ComparisonFiles({ subject }: { subject: CompareSubject }) {
 function RunFiles({ subject, quiet }: { subject: RunSubject; quiet: boolean }) {
   const { theme } = useTheme();
   const { run, share, view } = subject;
-  const address = (format: "html" | "csv" | "json" | "npz") =>
+  const address = (format: "html" | "csv" | "json" | "npz" | "ipynb") =>
     addressOf("/api/v1/runs/{run_id}/export", {
       path: { run_id: run.id },
       query: { format, share, threshold: view.threshold, mode: view.mode, theme },

@@ -1,6 +1,7 @@
 import { useState } from "react";
-import { api, exportAddress } from "../api/client";
+import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
+import { addressOf } from "../api/http";
 import { type Attempt, FINAL, type Run } from "../api/types";
 import { duration, moment, number } from "../format/numbers";
 import { CopyButton } from "../parts/CopyButton";
@@ -69,7 +70,10 @@ export function ReproduceCard({ run, share, onRun }: ReproduceCardProps) {
         {run.result !== null && (
           <a
             className="button"
-            href={exportAddress(run.id, { format: "ipynb", share })}
+            href={addressOf("/api/v1/runs/{run_id}/export", {
+              path: { run_id: run.id },
+              query: { format: "ipynb", share },
+            })}
             title="Downloads a Jupyter notebook that finds this run, or computes it again, and shows it"
             download
           >

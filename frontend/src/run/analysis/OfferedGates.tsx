@@ -8,7 +8,7 @@ import { useAnalysis } from "../../results/analyses";
 import { DEFAULT_LAB } from "../../url/lab";
 import { go } from "../../url/navigation";
 
-/** The gates that a run offers to the mixing board, one click from it: kept on the way. */
+/** The gates that a run offers to the mixing board, one click from it: saved on the way. */
 export function OfferedGates({ run }: { run: Run }) {
   const client = useQueryClient();
   const offers = useAnalysis(run.analysis)?.offers_gates === true;
@@ -47,11 +47,11 @@ export function OfferedGates({ run }: { run: Run }) {
           ))}
         </select>
       )}
-      <p className="muted small">{preset.reading} They are kept, for runs and for Python too.</p>
+      <p className="muted small">{preset.reading} They are saved, for runs and Python too.</p>
       {error && <ProblemNote error={error} />}
       <div className="card-actions">
         <button type="button" className="button" disabled={busy} onClick={() => void take()}>
-          Take them to the mixing board
+          Open on the mixing board
         </button>
       </div>
     </section>
