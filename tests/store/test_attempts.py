@@ -249,9 +249,7 @@ def test_whatever_happens_in_any_order(request_for: Make) -> None:
     from hypothesis.stateful import run_state_machine_as_test
 
     Life.request = request_for()
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
-        Life, settings=settings(max_examples=20, stateful_step_count=30, deadline=None)
-    )
+    run_state_machine_as_test(Life, settings=settings(max_examples=20, stateful_step_count=30, deadline=None))
 
 
 # -- what the model leaves out -------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -182,11 +183,13 @@ def test_a_data_folder_that_can_not_be_is_said_with_its_name(tmp_path: Path) -> 
     (tmp_path / "file").write_text("")
     for below in ("file", "file/below"):
         settings = Settings(data_dir=tmp_path / below)
-        for start in (
-            lambda settings=settings: opened(settings).__enter__(),
-            lambda settings=settings: open_store(settings),
-        ):
+        for start in (partial(_enter, settings), partial(open_store, settings)):
             with pytest.raises(Unavailable, match="can't be made") as error:
                 start()
             assert error.value.code == "data-folder"
             assert "HEADSCOPE_DATA_DIR" in error.value.remedy
+
+
+def _enter(settings: Settings) -> None:
+    with opened(settings):
+        pass
