@@ -42,7 +42,7 @@ def run_out(session: Session, run: Run, titles: Mapping[str, str]) -> RunOut:
     return RunOut(
         id=run.id,
         analysis=run.analysis,
-        title=run.title,
+        title=known.title if (known := ANALYSES.get(run.analysis)) else run.title,
         has_roles=_has_roles(run),
         model=run.model,
         model_title=titles.get(run.model, run.model),
