@@ -17,11 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headscope.python.client import Client
-    from headscope.python.here import add_task, find, list_models, list_tasks, run, runs
     from headscope.python.local import Local
     from headscope.python.model import Model, gated, load
     from headscope.python.page import open  # noqa: A004 - hs.open(run)
     from headscope.python.run import Run
+    from headscope.python.top_level import (
+        add_task,
+        find,
+        list_models,
+        list_tasks,
+        run,
+        runs,
+    )
     from headscope.store.gate_source import load_gates
 
 __version__ = "0.1.0"
@@ -35,7 +42,7 @@ if not TYPE_CHECKING:
     # Nothing is imported before it is used: commands and pages import this package, too.
     _LIVES = {
         "client": ("Client",),
-        "here": ("add_task", "find", "list_models", "list_tasks", "run", "runs"),
+        "top_level": ("add_task", "find", "list_models", "list_tasks", "run", "runs"),
         "local": ("Local",),
         "model": ("Model", "gated", "load"),
         "page": ("open",),

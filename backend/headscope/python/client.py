@@ -22,8 +22,8 @@ from pydantic import BaseModel, TypeAdapter
 from headscope.core.arrays import decode, encode, is_typed
 from headscope.errors import NotFound, Refused
 from headscope.messages import GatePreset, GateVectorOut, PromptOut
-from headscope.python import asking
-from headscope.python.following import follow
+from headscope.python import inputs as asking
+from headscope.python.event_stream import follow
 from headscope.python.model import Model
 from headscope.python.run import Run
 from headscope.python.transport import Transport

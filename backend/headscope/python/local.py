@@ -20,8 +20,8 @@ from headscope.core.gating.gate_vector import GateVector
 from headscope.core.model.info import ModelInfo
 from headscope.figures.theme import Drawing
 from headscope.models.catalogue import Catalogue, ModelEntry
-from headscope.python import asking
-from headscope.python.following import ended
+from headscope.python import inputs as asking
+from headscope.python.event_stream import ended
 from headscope.python.model import Model, load
 from headscope.python.progress import progress_bar
 from headscope.python.run import Run

@@ -9,8 +9,8 @@ from fastapi import APIRouter
 from headscope.core.model.tokens import Token, Tokenizer
 from headscope.errors import NotFound
 from headscope.messages import TokenOut, TokenSearchIn, TokenSearchOut
-from headscope.web.asking import known_model
 from headscope.web.deps import App
+from headscope.web.resolve import known_model
 
 router = APIRouter(prefix="/circuits", tags=["circuits"])
 

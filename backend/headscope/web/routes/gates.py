@@ -17,9 +17,9 @@ from headscope.core.gating.gate_file import (
 from headscope.core.gating.gate_vector import gate_vector
 from headscope.messages import GatePreset, GateVectorIn, GateVectorOut
 from headscope.store import gates, run_gates, runs
-from headscope.web.asking import known_model
 from headscope.web.deps import App, StoreSession, shared_or_signed_in
 from headscope.web.present import gate_vector_out
+from headscope.web.resolve import known_model
 from headscope.web.routes.results import Threshold, result_of
 
 router = APIRouter(prefix="/gates", tags=["gates"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from headscope.store import workers
-from headscope.web.asking import known_entry
 from headscope.web.deps import App, StoreSession
 from headscope.web.present import model_out, resident
+from headscope.web.resolve import known_entry
 from headscope.web.schemas import ModelOut
 
 router = APIRouter(prefix="/models", tags=["models"])

@@ -16,10 +16,10 @@ from headscope.store.prompts import Kept
 from headscope.tasks.prompt_examples import prompt_examples
 from headscope.tasks.promptfile import read_prompts
 from headscope.tasks.prompts import prompt_set
-from headscope.web.asking import known_model
 from headscope.web.deps import App, StoreSession
 from headscope.web.limits import read_upload
 from headscope.web.present import prompt_out
+from headscope.web.resolve import known_model
 from headscope.web.schemas import TokenizeIn, TokenizeOut
 
 router = APIRouter(prefix="/prompts", tags=["prompts"])

@@ -16,8 +16,8 @@ from fastapi import APIRouter
 
 from headscope.messages import LabIn
 from headscope.messages.questions import In, Out, Question
-from headscope.web.asking import known_model, with_text
 from headscope.web.deps import App, Services
+from headscope.web.resolve import known_model, with_text
 
 
 def router(questions: Iterable[Question[Any, Any]]) -> APIRouter:

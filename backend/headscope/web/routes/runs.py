@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query, Response
 from headscope.errors import Refused
 from headscope.jobs.client import choose_queue
 from headscope.store import runs
-from headscope.web.asking import ask, ask_again
 from headscope.web.deps import App, StoreSession
 from headscope.web.present import run_out
+from headscope.web.resolve import ask, ask_again
 from headscope.web.schemas import EstimateOut, Problem, RunIn, RunOut, RunsOut, RunStatus
 
 router = APIRouter(prefix="/runs", tags=["runs"])

@@ -12,9 +12,9 @@ from headscope.messages import GatesIn, LabShareIn, LookIn, SharedLab
 from headscope.messages.questions import GATES, LOOK
 from headscope.store import runs, shares
 from headscope.store.tables import now
-from headscope.web.asking import known_entry, known_model, with_text
 from headscope.web.deps import App, Services, StoreSession, Who
 from headscope.web.present import run_out, share_out
+from headscope.web.resolve import known_entry, known_model, with_text
 from headscope.web.schemas import SharedOut, ShareIn, ShareOut
 from headscope.web.security import sign_in_needed
 

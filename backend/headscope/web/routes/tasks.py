@@ -14,10 +14,10 @@ from headscope.tasks.preview import as_tokens, preview
 from headscope.tasks.stored import to_json
 from headscope.tasks.task import Example, Split
 from headscope.tasks.upload import parse_upload
-from headscope.web.asking import known_model, task_catalogue
 from headscope.web.deps import App, StoreSession
 from headscope.web.limits import read_upload
 from headscope.web.present import task_out
+from headscope.web.resolve import known_model, task_catalogue
 from headscope.web.schemas import ExampleOut, TaskExamplesOut, TaskOut
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])

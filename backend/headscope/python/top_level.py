@@ -14,7 +14,7 @@ from headscope.python.run import Run
 if TYPE_CHECKING:
     from torch import nn
 
-    from headscope.python.asking import Rows
+    from headscope.python.inputs import Rows
 
 
 def run(
