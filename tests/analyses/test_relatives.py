@@ -134,7 +134,7 @@ def test_pieces_cut_smaller_give_the_same_result(
 ) -> None:
     spec = Spec(PARAMS, model.info, TASK)
     assert [piece.key for piece in RELATIVES.plan(spec)] == ["slopes/0-9", "left-out/0-1/0-9"]
-    monkeypatch.setattr("headscope.analyses.relatives.cuts.PIECE_FLOP", 3 * max(ablation_flop(model.info)))
+    monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 3 * max(ablation_flop(model.info)))
     keys = [piece.key for piece in RELATIVES.plan(spec)]
     assert keys[:2] == ["slopes/0-0", "slopes/1-1"]
     assert keys[10:12] == ["left-out/0-0/0-2", "left-out/1-1/0-2"]
