@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
-from headscope.analyses import ANALYSES
+from headscope.analyses import ANALYSES, cutting
 from headscope.analyses.base import Result, Spec
 from headscope.core.gating.gate_vector import gate_vector
 from headscope.core.model.info import ModelInfo
@@ -99,3 +100,14 @@ _NEEDED: Mapping[str, Any] = {
     "sequential-ablation": _of_run("gating"),
     "mediation-function-vectors": lambda _: ({"tasks": ["other"]}, {"tasks": (OTHER,)}),
 }
+
+
+def cut_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces that can be cut no further."""
+    monkeypatch.setattr(cutting, "PIECE_FLOP", 1.0)
+
+
+def span(word: str) -> slice:
+    """``3-5`` as it stands in keys."""
+    first, last = map(int, word.split("-"))
+    return slice(first, last + 1)
