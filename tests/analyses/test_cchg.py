@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analyses.specs import SMALL, asked, cut_small, span
 from headscope.analyses import figures, in_place
-from headscope.analyses.base import Result, Spec
+from headscope.analyses.base import Kept, Result, Spec
 from headscope.analyses.cchg import CCHG
 from headscope.analyses.cchg.gates import offered
-from headscope.analyses.cchg.result import CchgResult
+from headscope.analyses.cchg.result import CchgResult, headline
 from headscope.analyses.cchg.schema import CchgParams
 from headscope.analyses.export import export
 from headscope.analyses.offered_gates import AskedGates
 from headscope.analyses.references import RunRef, check_needed
-from headscope.errors import Invalid, NotFound, Refused
+from headscope.errors import Cancelled, Invalid, NotFound, Refused
 from micro.two_tasks import FIRST_HEAD, IDLE, LOWER, SECOND_HEAD, UPPER, Asked, two_task_model
 from services.results import made
 
@@ -221,3 +222,131 @@ def test_gates_to_try_are_those_of_each_fit_whole_and_rounded(result: CchgResult
     np.testing.assert_array_equal(one["exchanged-shut"].gates, result.g["exchanged_shut"][1])
     with pytest.raises(NotFound, match="Its seeds are 0, 1"):
         offered(result, AskedGates(seed=7))
+
+
+# -- joined from pieces drawn at random -------------------------------------------------------------
+
+BEFORE = np.array([0.8, 0.5, 0.4])
+"""Accuracy of the three tasks without gates: retained, forgotten, held out."""
+
+
+def drawn(accuracy: Any, **params: Any) -> tuple[CchgResult, dict[str, np.ndarray]]:
+    """What is made of these accuracies under the gates [seed, task], the same for every fit."""
+    under = np.asarray(accuracy, float)
+    given = {"seeds": len(under), "steps": 7, "push": "open", **params}
+    spec_ = asked("cchg", SMALL, **given)
+    source, n = np.random.default_rng(6), len(under)
+    truth = {"logits": source.normal(0, 2, (n, 3, 4)), "retained": source.normal(size=(n, given["steps"]))}
+    truth["logits"][np.isnan(under).any(axis=1)] = np.nan
+    done: dict[str, Kept] = {}
+    before: dict[str, int] = {}
+    for piece in CCHG.plan(spec_):
+        kind, *words = piece.key.split("/")
+        if kind == "plain":
+            done[piece.key] = {f"plain_{push}": np.full((3, 4), 0.5, np.float32) for push in ("open", "shut")}
+        elif kind == "task":
+            k = int(words[0])
+            done[piece.key] = {
+                "accuracy": BEFORE[[k]], "log_probability": np.log(BEFORE[[k]]),
+                "about": {
+                    "name": "abc"[k], "title": "abc"[k], "content_hash": str(k), "form_of": "",
+                    "judged": "top", "n": 40, "n_left_out": 5 * (k == 1), "chance": 0.1,
+                    "verdict": "cannot" if k == 2 else "can",
+                },
+            }  # fmt: skip
+        elif kind == "scored":
+            of = under[span(words[2]), int(words[1])]
+            done[piece.key] = {"accuracy": of, "log_probability": np.log(of)}
+        else:
+            some, stop, group = span(words[0]), int(words[1]), piece.key.rpartition("/")[0]
+            curve = truth["retained"][some, before.get(group, 0) : stop]
+            done[piece.key] = {"logits": truth["logits"][some], "retained": curve, "forgotten": -curve}
+            before[group] = stop
+    return CCHG.assemble(spec_, done), truth
+
+
+UNDER = np.array([[0.8, 0.1, 0.1], [0.7, 0.2, 0.3], [0.76, 0.24, 0.4]])
+"""The first and third seed set the tasks apart: 0.7 / 0.8 is less than is to be kept."""
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_how_far_the_sets_come_apart_is_counted_by_hand(cut: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if cut:
+        cut_small(monkeypatch)
+    found, truth = drawn(UNDER)
+    named, exchanged = found.fits
+    assert named["kept"] == pytest.approx((UNDER[:, 0] / 0.8).mean(), rel=1e-6)
+    assert named["left"] == pytest.approx((UNDER[:, 1] / 0.5).mean(), rel=1e-6)
+    assert (named["seeds_apart"], named["of_seeds"]) == (2, 3)
+    assert exchanged["kept"] == pytest.approx(named["left"])
+    assert exchanged["left"] == pytest.approx(named["kept"])
+    assert exchanged["seeds_apart"] == 0
+    assert headline(found) == {
+        "retained_keeps": named["kept"],
+        "forgotten_keeps": named["left"],
+        "seeds_that_set_apart": 2,
+        "exchanged_retained_keeps": exchanged["kept"],
+        "exchanged_forgotten_keeps": exchanged["left"],
+    }
+    gates = 1 / (1 + np.exp(-truth["logits"]))
+    for key in ("named_open", "exchanged_open"):
+        np.testing.assert_allclose(found.g[key], gates, rtol=1e-5)
+        np.testing.assert_allclose(found.retained[key], truth["retained"], rtol=1e-6)
+        np.testing.assert_allclose(found.forgotten[key], -truth["retained"], rtol=1e-6)
+        np.testing.assert_allclose(found.accuracy[key], UNDER, rtol=1e-6)
+    assert [(task["set"], task["held_out"]) for task in found.tasks] == [
+        ("retain", False), ("forget", False), ("forget", True),
+    ]  # fmt: skip
+
+
+def test_each_caveat_of_contrastive_gating_is_told_when_it_is_due() -> None:
+    found, _ = drawn(UNDER)
+    skipped, cannot, less, noisy = found.notes
+    assert cannot == "The model can't do the held-out task c: its numbers say nothing."
+    assert skipped == "5 rows of b are longer than the context and were skipped."
+    assert less == "7 updates of 64 examples, where the paper uses 500 of 64."
+    assert noisy == "3 seeds: a single fit is noisy, compare over several."
+    nothing, *_ = drawn(np.full((1, 3), 0.4))[0].notes
+    assert nothing.startswith("No fit set the tasks apart: in none did what is retained keep 90% of its")
+    enough, _ = drawn(np.tile(UNDER[0], (10, 1)), steps=500)
+    assert list(enough.notes) == [skipped, cannot]
+    without = asked("cchg", SMALL, gating=None)
+    assert "plain" not in [piece.key for piece in CCHG.plan(without)]
+
+
+def test_a_seed_that_failed_counts_nowhere_and_is_named() -> None:
+    found, truth = drawn([*UNDER[:2].tolist(), [np.nan] * 3], first_seed=5)
+    assert found.failed_seeds == {"named_open": [7], "exchanged_open": [7]}
+    assert "1 of 3 seeds of named_open failed (7): their loss was not finite." in found.notes
+    assert found.fits[0]["of_seeds"] == 2
+    assert found.fits[0]["kept"] == pytest.approx((UNDER[:2, 0] / 0.8).mean(), rel=1e-6)
+    presets = {each.name: each for each in offered(found, AskedGates())}
+    gates = 1 / (1 + np.exp(-truth["logits"][:2]))
+    np.testing.assert_allclose(presets["named-open"].gates, gates.mean(axis=0), rtol=1e-5)
+    np.testing.assert_array_equal(presets["named-open-rounded"].gates, gates.mean(axis=0) >= 0.5)
+    with pytest.raises(NotFound, match="5, 6"):
+        offered(found, AskedGates(seed=7))
+
+
+def test_the_table_of_tasks_says_what_is_left() -> None:
+    found, _ = drawn(UNDER)
+    table = figures.table(found, "accuracy")
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    assert [row["set"] for row in rows] == ["retained", "forgotten", "forgotten", "forgotten", "retained",
+                                           "retained"]  # fmt: skip
+    for row, k in zip(rows, [0, 1, 2] * 2, strict=True):
+        assert row["accuracy_before"] == pytest.approx(BEFORE[k], rel=1e-6)
+        assert row["accuracy_after"] == pytest.approx(UNDER[:, k].mean(), rel=1e-6)
+        assert row["left"] == pytest.approx(UNDER[:, k].mean() / BEFORE[k], rel=1e-6)
+        assert row["accuracy_low"] == pytest.approx(UNDER[:, k].min(), rel=1e-6)
+        assert row["log_probability_after"] == pytest.approx(np.log(UNDER[:, k]).mean(), rel=1e-5)
+    assert {column["name"]: column["unit"] for column in table["columns"]}["left"] == "share"
+
+
+def test_it_stops_at_a_checkpoint() -> None:
+    def checkpoint() -> None:
+        raise Cancelled("Stopped.", "Start it again.")
+
+    with pytest.raises(Cancelled):
+        in_place.compute(CCHG, spec(), two_task_model(), checkpoint=checkpoint)

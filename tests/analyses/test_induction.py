@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analyses.specs import SMALL, asked, cut_small, span
 from headscope.analyses import figures
 from headscope.analyses.base import Context, Kept, Progress, Spec
 from headscope.analyses.export import export
@@ -17,8 +18,10 @@ from headscope.analyses.induction import INDUCTION
 from headscope.analyses.induction.result import NAMES, QUANTITIES, InductionResult, headline, strongest
 from headscope.analyses.induction.schema import InductionParams, learning_pair
 from headscope.analyses.references import GatesRef, Input
+from headscope.core.arrays import decode
 from headscope.core.gating.gate_vector import gate_vector
 from headscope.core.patterns.random_repeats import repeated_tokens
+from headscope.core.patterns.scores import SCORES
 from headscope.errors import Cancelled, Invalid
 from micro.model import MicroModel, random_model
 from micro.planted import planted_model
@@ -253,3 +256,95 @@ def test_the_csv_has_all_scores_of_every_head_and_the_strongest_first() -> None:
 
 def test_ties_keep_the_heads_in_order() -> None:
     assert strongest(np.zeros((2, 2, 2)), 3) == [(0, 0), (0, 1), (1, 0)]
+
+
+# -- joined from pieces drawn at random -------------------------------------------------------------
+
+
+def drawn(**params: Any) -> tuple[InductionResult, dict[str, np.ndarray]]:
+    """Of nine draws on three layers of four heads: what is joined, and the numbers it was joined from."""
+    asked_for = {"seeds": 9, "length": 6, "ablate": 5, "first_seed": 3, **params}
+    spec = asked("induction", SMALL, **asked_for)
+    source, seeds, gone = np.random.default_rng(4), asked_for["seeds"], min(asked_for["ablate"], 12)
+    truth = {
+        "scores": source.uniform(size=(7, seeds, 3, 4)),
+        "loss": source.uniform(1, 5, (seeds, 12)),
+        "first": source.uniform(4, 5, seeds),
+        "second": source.uniform(0, 1, seeds),
+        "rise": source.normal(size=(2, seeds, gone)),
+    }
+    done: dict[str, Kept] = {}
+    for piece in INDUCTION.plan(spec):
+        kind, draws, *ranks = piece.key.split("/")
+        some = span(draws)
+        if kind == "draws":
+            done[piece.key] = {name: truth[name][some] for name in ("loss", "first", "second")}
+            done[piece.key] |= {"scores": truth["scores"][:, some]}
+        else:
+            done[piece.key] = {"rise": truth["rise"][:, some, span(ranks[0])]}
+    return INDUCTION.assemble(spec, done), truth
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_draws_and_rises_stand_where_they_belong_however_they_are_cut(
+    cut: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if cut:
+        cut_small(monkeypatch)
+    found, truth = drawn()
+    for name, scores in zip(NAMES, truth["scores"], strict=True):
+        np.testing.assert_allclose(found.score(name), scores, rtol=1e-6)
+    np.testing.assert_allclose(np.stack([found.rise_frozen, found.rise_free]), truth["rise"], rtol=1e-6)
+    mean = truth["scores"][0].mean(axis=0).reshape(-1)
+    best = sorted(range(12), key=lambda head: -mean[head])[:5]
+    assert found.ablated_heads.tolist() == [list(divmod(head, 4)) for head in best]
+    early, late = found.learning_pair
+    assert (early, late) == (1, 11)
+    np.testing.assert_allclose(found.learning, truth["loss"][:, 11] - truth["loss"][:, 1], rtol=1e-5)
+    assert found.seeds == tuple(range(3, 12))
+    assert found.copies_start == [0, 6]
+
+
+def test_each_caveat_of_induction_is_told_when_it_is_due() -> None:
+    assert drawn()[0].notes == []
+    assert drawn(seeds=7)[0].notes == ["7 draws: the spread of a head is known roughly."]
+    assert drawn(gates="abc")[0].notes == ["Measured under the gates abc, not on the model as it is."]
+
+
+def test_the_headline_is_of_means_over_draws() -> None:
+    found, truth = drawn()
+    numbers = headline(found)
+    assert set(numbers) == set(QUANTITIES)
+    for name, index in (("induction", 0), ("previous_token", [s.name for s in SCORES].index("previous"))):
+        mean = truth["scores"][index].mean(axis=0)
+        layer, head = divmod(int(mean.argmax()), 4)
+        assert numbers[f"{name}_head"] == f"{layer}.{head}"
+        assert numbers[f"{name}_score"] == pytest.approx(mean.max(), rel=1e-6)
+    assert numbers["loss_second_copy"] == pytest.approx(truth["second"].mean(), rel=1e-6)
+
+
+def test_tables_of_scores_are_over_draws_and_in_their_units() -> None:
+    found, truth = drawn()
+    for index, score in enumerate(SCORES):
+        table = figures.table(found, score.name)
+        assert [column["unit"] for column in table["columns"][3:]] == [score.unit or ""] * 4
+        values = np.array([row[3:] for row in table["rows"]]).T.reshape(4, 3, 4)
+        of = truth["scores"][index]
+        wanted = [of.mean(axis=0), of.std(axis=0, ddof=1), of.min(axis=0), of.max(axis=0)]
+        np.testing.assert_allclose(values, wanted, rtol=1e-5)
+    copies = [row[1] for row in figures.table(found, "loss")["rows"]]
+    assert copies == [1] * 6 + [2] * 6
+
+
+def test_the_loss_drawn_and_said_is_the_tables() -> None:
+    found, truth = drawn()
+    figure = figures.build(found, "loss")
+    (line,) = (trace for trace in figure["data"] if trace.get("hovertemplate"))
+    position, mean = decode(line["x"]), decode(line["y"])
+    assert position.tolist() == list(range(1, 12)), "nothing predicts the first token"
+    rows = figures.table(found, "loss")["rows"]
+    np.testing.assert_allclose(mean, [row[2] for row in rows[1:]], rtol=1e-5)
+    np.testing.assert_allclose(mean, truth["loss"].mean(axis=0)[1:], rtol=1e-5)
+    said = figure["layout"]["meta"]["reading"]
+    for name in ("first", "second"):
+        assert f"{truth[name].mean():.2f} nats" in said

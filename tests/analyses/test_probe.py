@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,16 @@ import plotly.graph_objects as go
 import pytest
 
 from analyses.circuit_runs import two_layer
+from analyses.specs import SMALL, asked
 from figures.relative_samples import probe as sample
 from headscope.analyses import figures
-from headscope.analyses.base import Spec
+from headscope.analyses.base import Kept, Spec
 from headscope.analyses.in_place import compute
 from headscope.analyses.probe import PROBE
 from headscope.analyses.probe.labels import groups_of, probing
 from headscope.analyses.probe.result import QUANTITIES, ProbeResult, headline
 from headscope.analyses.probe.schema import ProbeParams
+from headscope.core.arrays import decode
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
@@ -228,3 +231,74 @@ def test_a_stored_result_of_another_shape_is_refused() -> None:
     with pytest.raises(Invalid, match="significant") as refused:
         changed(found, arrays={**found.arrays, "significant": np.zeros((2, 4), np.float32)})
     assert refused.value.code == "malformed-result"
+
+
+# -- joined from pieces drawn at random -------------------------------------------------------------
+
+
+def drawn(accuracy: Any, test_rows: tuple[int, int] = (14, 26), **facts: int) -> ProbeResult:
+    """What is made of these accuracies [layer, head], of two controls and of 40 held-out rows."""
+    spec = asked("probe", SMALL, controls=2)
+    source = np.random.default_rng(1)
+    control = source.uniform(0.4, 0.6, (2, SMALL.n_layers, SMALL.n_heads))
+    done: dict[str, Kept] = {}
+    for piece in PROBE.plan(spec):
+        first, last = map(int, piece.key.split("/")[1].split("-"))
+        done[piece.key] = {
+            "accuracy": np.asarray(accuracy)[first : last + 1],
+            "control": control[:, first : last + 1],
+            "unsettled": np.array([facts.get("unsettled", 0)]),
+            "names": ["is", "are"],
+            "train_counts": np.array([30, 31]),
+            "test_counts": np.array(test_rows),
+            "left_out": np.array([facts.get("left_out", 0)]),
+        }
+    found = PROBE.assemble(spec, done)
+    np.testing.assert_allclose(found.control, control, rtol=1e-6)
+    return found
+
+
+def at_least(right: int, n: int, p: float) -> float:
+    """Of so many right by luck."""
+    return sum(comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(right, n + 1))
+
+
+@pytest.mark.parametrize("a_piece", [4, 512])
+def test_p_is_the_binomials_times_the_number_of_heads(a_piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headscope.analyses.probe.compute.HEADS_A_PIECE", a_piece)
+    right = np.random.default_rng(2).integers(20, 41, (SMALL.n_layers, SMALL.n_heads))
+    found = drawn(right / 40)
+    heads = right.size
+    for place, count in np.ndenumerate(right):
+        luck = max(26 / 40, float(found.control[(slice(None), *place)].mean()))
+        assert found.p[place] == pytest.approx(min(1, heads * at_least(int(count), 40, luck)), rel=1e-4)
+    assert found.chance == pytest.approx(26 / 40)
+    np.testing.assert_allclose(found.selectivity, right / 40 - found.control.mean(axis=0), atol=1e-6)
+    assert (found.n_train, found.n_test) == (61, 40)
+
+
+def test_each_caveat_of_the_probe_is_told_when_it_is_due() -> None:
+    shape = (SMALL.n_layers, SMALL.n_heads)
+    assert drawn(np.ones(shape), (200, 200)).notes == []
+    assert drawn(np.full(shape, 0.5), (50, 50)).notes == [
+        "From no head can the label be read significantly better than by guessing."
+    ]
+    assert drawn(np.ones(shape), left_out=3, unsettled=2).notes == [
+        "40 held-out rows: accuracies are known roughly.",
+        "3 rows have other answers than the 2 labels and were left out.",
+        "The fits of 2 heads were stopped before they had settled.",
+    ]
+
+
+def test_what_the_probes_figures_draw_is_what_its_tables_say() -> None:
+    found = drawn(np.linspace(0.4, 1, 12).reshape(3, 4))
+    rows = figures.table(found, "heads")["rows"]
+    drawn_bars, ticks = figures.build(found, "heads")["data"]
+    assert drawn_bars["x"][:2] == ["2.3", "2.2"]
+    by_name = {f"{row[0]}.{row[1]}": row for row in rows}
+    for trace, column in ((drawn_bars, 3), (ticks, 4)):
+        shown = [by_name[name][column] * 100 for name in trace["x"]]
+        np.testing.assert_allclose(decode(trace["y"]), shown, rtol=1e-5)
+    bars = figures.build(found, "labels")["data"]
+    assert [decode(bar["y"]).tolist() for bar in bars] == [[30, 31], [14, 26]]
+    assert "40 held-out rows: the 12 best" in figures.build(found, "heads")["layout"]["meta"]["reading"]

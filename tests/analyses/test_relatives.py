@@ -13,8 +13,9 @@ import pytest
 import torch
 
 from analyses.circuit_runs import two_layer
+from analyses.specs import SMALL, asked, cut_small, span
 from headscope.analyses import figures
-from headscope.analyses.base import Spec
+from headscope.analyses.base import Kept, Spec
 from headscope.analyses.in_place import compute
 from headscope.analyses.relatives import RELATIVES
 from headscope.analyses.relatives.cuts import ablation_blocks, ablation_flop, gradient_blocks
@@ -134,7 +135,7 @@ def test_pieces_cut_smaller_give_the_same_result(
 ) -> None:
     spec = Spec(PARAMS, model.info, TASK)
     assert [piece.key for piece in RELATIVES.plan(spec)] == ["slopes/0-9", "left-out/0-1/0-9"]
-    monkeypatch.setattr("headscope.analyses.relatives.cuts.PIECE_FLOP", 3 * max(ablation_flop(model.info)))
+    monkeypatch.setattr("headscope.analyses.cutting.PIECE_FLOP", 3 * max(ablation_flop(model.info)))
     keys = [piece.key for piece in RELATIVES.plan(spec)]
     assert keys[:2] == ["slopes/0-0", "slopes/1-1"]
     assert keys[10:12] == ["left-out/0-0/0-2", "left-out/1-1/0-2"]
@@ -230,3 +231,86 @@ def test_bars_and_table_begin_with_the_head_that_costs_most(result: RelativesRes
     assert tuple(table["rows"][0][:2]) == best
     names = [column["name"] for column in table["columns"]]
     assert names[3:] == [name for measure in NAMES for name in (measure, f"{measure}_se")]
+
+
+# -- joined from pieces drawn at random -------------------------------------------------------------
+
+
+def drawn(rows: int, **changes: Any) -> tuple[dict[str, np.ndarray], Spec[RelativesParams], dict[str, Kept]]:
+    """Numbers of so many examples, and the pieces that would have measured them; 24 were asked for."""
+    source, spec = np.random.default_rng(3), asked("relatives", SMALL, n_examples=24)
+    shape = (rows, SMALL.n_layers, SMALL.n_heads)
+    truth = {name: source.normal(size=shape) for name in ("slope", "path", "direct", "rise")}
+    truth |= {"loss": source.uniform(0, 1, rows), "loss_closed": source.uniform(4, 5, rows), **changes}
+    done: dict[str, Kept] = {}
+    for piece in RELATIVES.plan(spec):
+        kind, *words = piece.key.split("/")
+        some = span(words[-1])
+        if kind == "slopes":
+            done[piece.key] = {name: truth[name][some] for name in truth if name != "rise"}
+            done[piece.key] |= {"n_left_out": np.array([2])}
+        else:
+            done[piece.key] = {"rise": truth["rise"][some, span(words[0])]}
+    return truth, spec, done
+
+
+@pytest.mark.parametrize("cut", [False, True])
+@pytest.mark.parametrize("rows", [24, 17])
+def test_measures_are_means_over_the_examples_there_are(
+    rows: int, cut: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if cut:
+        cut_small(monkeypatch)
+    truth, spec, done = drawn(rows)
+    assert (len(done) > 8) == cut
+    found = RELATIVES.assemble(spec, done)
+    wanted = {
+        "left_out": truth["rise"], "path": truth["path"], "slope": truth["slope"],
+        "importance": np.abs(truth["slope"]), "direct": truth["direct"],
+    }  # fmt: skip
+    for measure in MEASURES:
+        values = wanted[measure.name]
+        np.testing.assert_allclose(found.effects(measure), values.mean(axis=0), rtol=1e-5)
+        error = np.sqrt(values.var(axis=0) * rows / (rows - 1) / rows)
+        np.testing.assert_allclose(found.errors[measure.name], error, rtol=1e-5)
+    assert found.n_examples == rows
+    assert found.loss == pytest.approx(truth["loss"].mean())
+    assert found.path_sum == pytest.approx(truth["path"].sum() / rows)
+
+
+def test_each_caveat_of_the_relatives_is_told_when_it_is_due() -> None:
+    _, spec, done = drawn(24)
+    notes = RELATIVES.assemble(spec, done).notes
+    assert notes[0].startswith("24 held-out examples")
+    assert "Integrated gradients at 8 points sum to" in notes[1]
+    assert notes[2] == "2 rows are longer than the model's context and were left out."
+    shape = (24, SMALL.n_layers, SMALL.n_heads)
+    gained = np.full(shape, 4.0 / (SMALL.n_layers * SMALL.n_heads))
+    sure = {"path": gained, "loss": np.zeros(24), "loss_closed": np.full(24, 4.0)}
+    _, spec, done = drawn(24, direct=np.full(shape, np.nan), **sure)
+    few, none, left_out = RELATIVES.assemble(spec, done).notes
+    assert none.startswith("No direct logit attribution")
+    assert few.startswith("24 held-out")
+    assert left_out.startswith("2 rows")
+
+
+def test_the_headline_leaves_out_what_was_not_measured() -> None:
+    shape = (24, SMALL.n_layers, SMALL.n_heads)
+    truth, spec, done = drawn(24, direct=np.full(shape, np.nan))
+    numbers = headline(RELATIVES.assemble(spec, done))
+    assert "most_by_direct" not in numbers
+    mean = truth["rise"].mean(axis=0)
+    layer, head = divmod(int(mean.argmax()), SMALL.n_heads)
+    assert numbers["most_by_left_out"] == f"{layer}.{head}"
+    assert numbers["largest_rise_left_out"] == pytest.approx(mean.max(), rel=1e-6)
+
+
+def test_a_map_is_its_tables_numbers_and_the_readings_are_the_measures() -> None:
+    _, spec, done = drawn(24)
+    found = RELATIVES.assemble(spec, done)
+    for measure in MEASURES:
+        table = figures.table(found, measure.name)
+        assert [column["unit"] for column in table["columns"][3:]] == [measure.unit] * 2
+        values = np.array([row[3] for row in table["rows"]]).reshape(SMALL.n_layers, SMALL.n_heads)
+        np.testing.assert_allclose(values, found.effects(measure), rtol=1e-6)
+        assert figures.build(found, measure.name)["layout"]["meta"]["reading"].startswith(measure.reading)

@@ -90,8 +90,7 @@ def scoring(
     body = forward_flop(model, rows.tokens, 0) / model.n_layers
     flop = rows.examples * (layers * body + readings * forward_flop(model, 0, rows.targets))
     speed = throughput or cpu_throughput(dtype)
-    each = forward_flop(model, rows.tokens, rows.targets)
-    at_once = max(1.0, min(rows.examples * readings, CPU_BUDGET.flop / each))
+    at_once = max(1.0, min(rows.examples * readings, 1 / CPU_BUDGET.share(model, rows.tokens, rows.targets)))
     steps = max(layers, rows.examples * layers / at_once)
     return Estimate(
         seconds=LOAD_SECONDS + flop / speed + steps * LAYER_OVERHEAD,

@@ -46,7 +46,7 @@ def estimate(
     passes = runs * params.steps * 2 * math.ceil(update / CPU_BUDGET.flop) + math.ceil(flop / CPU_BUDGET.flop)
     speed = throughput or cpu_throughput(params.dtype)
     dearest, tokens, targets = max(cost.values())
-    rows = max(1.0, min(update, CPU_BUDGET.flop) / dearest)
+    rows = max(1.0, min(update / dearest, 1 / CPU_BUDGET.share(model, tokens, targets)))
     return Estimate(
         seconds=LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD,
         peak_bytes=run_bytes(model, rows * activation_bytes(model, tokens, targets)),

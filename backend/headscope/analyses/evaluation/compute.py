@@ -38,7 +38,7 @@ def estimate(
     passes = max(2.0 * len(tasks), flop / CPU_BUDGET.flop)
     most = max(tokens for _, tokens, _ in sizes)
     targets = max(targets for _, _, targets in sizes)
-    rows = max(1.0, CPU_BUDGET.flop / forward_flop(model, most, targets))
+    rows = max(1.0, min(max(n for n, *_ in sizes), 1 / CPU_BUDGET.share(model, most, targets)))
     return Estimate(
         seconds=LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD,
         peak_bytes=run_bytes(model, rows * activation_bytes(model, most, targets)),

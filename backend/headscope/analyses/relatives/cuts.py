@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from headscope.analyses import cutting
 from headscope.analyses.base import Spec
-from headscope.analyses.cutting import PIECE_FLOP, blocks
+from headscope.analyses.cutting import blocks
 from headscope.analyses.held_out import NOMINAL_TOKENS
 from headscope.analyses.relatives.schema import RelativesParams
 from headscope.core.model.cost import forward_flop
@@ -52,14 +53,14 @@ def share_from(model: ModelInfo, layer: int) -> float:
 
 
 def _fit(flop: float) -> int:
-    return max(1, min(_MOST_EXAMPLES, int(PIECE_FLOP // flop)))
+    return max(1, min(_MOST_EXAMPLES, int(cutting.PIECE_FLOP // flop)))
 
 
 def _consecutive(each: list[float], examples: int) -> list[range]:
     """Consecutive layers whose work together fits a piece."""
     found, start, work = [], 0, 0.0
     for index, flop in enumerate(each):
-        if index > start and work + flop * examples > PIECE_FLOP:
+        if index > start and work + flop * examples > cutting.PIECE_FLOP:
             found.append(range(start, index))
             start, work = index, 0.0
         work += flop * examples
