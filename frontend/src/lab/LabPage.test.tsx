@@ -78,7 +78,7 @@ describe("the model", () => {
     playLab();
     openPage("/lab?model=absent");
     expect(
-      await screen.findByText(/The weights of Absent aren’t here yet\. One command brings them:/),
+      await screen.findByText(/The weights of Absent aren’t here yet\. One command fetches them:/),
     ).toBeTruthy();
     fireEvent.click(button("Copy"));
     await screen.findByText("Copied");

@@ -160,6 +160,7 @@ export function run(more: Partial<Schemas["RunOut"]> = {}): Schemas["RunOut"] {
     code_version: "1",
     machine: null,
     headline: null,
+    headline_values: [],
     result: "sha",
     partial: false,
     attempts: [],

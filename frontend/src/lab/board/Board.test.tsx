@@ -20,7 +20,7 @@ async function open(address = "/lab", routes: Parameters<typeof playLab>[0] = {}
   openPage(address);
   await screen.findByRole("grid");
   // The strengths of the cells come with the look.
-  await screen.findByText(/The darker, the stronger here \(induction\)/);
+  await screen.findByText(/Darker is stronger on this prompt \(induction\)/);
   return network;
 }
 
@@ -42,7 +42,7 @@ describe("the board", () => {
     expect(cell("1.0").style.getPropertyValue("--strength")).toBe("25%");
     // No value on this prompt: nothing to shade.
     expect(cell("1.2").style.getPropertyValue("--strength")).toBe("0%");
-    expect(state()).toBe("as it is");
+    expect(state()).toBe("all open");
   });
 
   it("mutes a head by a click on its cell: the address says so, and the model is asked what that does", async () => {
@@ -50,7 +50,7 @@ describe("the board", () => {
     click("1.3");
     expect(inAddress("mute")).toBe("1.3");
     expect(inAddress("head")).toBe("1.3");
-    expect(state()).toBe("1 head muted · in hand: 1.3");
+    expect(state()).toBe("1 head muted · selected: 1.3");
     await waitFor(() =>
       expect(network.asked(GATES).at(-1)?.body).toMatchObject({
         model: "tiny",
@@ -120,13 +120,13 @@ describe("the board", () => {
     fireEvent.pointerDown(from, { button: 0, clientX: 0, clientY: 0, pointerId: 1 });
     fireEvent.pointerMove(from, over);
     fireEvent.pointerUp(from, over);
-    expect(state()).toBe("as it is · in hand: 4 heads");
+    expect(state()).toBe("all open · selected: 4 heads");
     expect(cell("1.1").getAttribute("aria-selected")).toBe("true");
     fireEvent.click(button("Mute layer 0, head 1"));
     expect(inAddress("mute")).toBe("0.1,0.2,1.1,1.2");
-    fireEvent.click(button("Let go"));
+    fireEvent.click(button("Deselect"));
     expect(cell("1.1").getAttribute("aria-selected")).toBe("false");
-    expect(screen.queryByRole("button", { name: "Let go" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Deselect" })).toBeNull();
   });
 
   it("opens all by Reset, which there is only where something is changed", async () => {
@@ -149,7 +149,7 @@ describe("the board", () => {
 describe("gates to start from", () => {
   it("are what the example suggests, the strongest heads, or as many at random", async () => {
     await open();
-    choose(/^Preset/, /Mute 1.3, 0.1, as this example has it/);
+    choose(/^Preset/, /Mute 1.3, 0.1, as in this example/);
     expect(inAddress("mute")).toBe("0.1,1.3");
     choose(/^Preset/, /Mute the 3 strongest \(induction\)/);
     expect(inAddress("mute")).toBe("0.1,1.0,1.3");
@@ -162,9 +162,9 @@ describe("gates to start from", () => {
   it("at random are none where nothing is changed", async () => {
     await open();
     fireEvent.click(button(/^Preset/));
-    expect(screen.getByRole<HTMLButtonElement>("menuitem", { name: "As many at random" }).disabled).toBe(
-      true,
-    );
+    expect(
+      screen.getByRole<HTMLButtonElement>("menuitem", { name: "The same number at random" }).disabled,
+    ).toBe(true);
   });
 
   it("are those of a finished run, of one seed and a threshold", async () => {
@@ -188,9 +188,9 @@ describe("gates to start from", () => {
     expect(textOf(await dialog.findByRole("option", { name: /plural · 2 seeds/ }))).toContain("5 Jan 2026");
     await dialog.findByRole("button", { name: /What it needs/ });
     fireEvent.change(dialog.getByLabelText("Seeds"), { target: { value: "4" } });
-    fireEvent.change(dialog.getByLabelText("Threshold of a role"), { target: { value: "0.7" } });
+    fireEvent.change(dialog.getByLabelText("Role threshold"), { target: { value: "0.7" } });
     // Not a threshold: the last one stays.
-    fireEvent.change(dialog.getByLabelText("Threshold of a role"), { target: { value: "7" } });
+    fireEvent.change(dialog.getByLabelText("Role threshold"), { target: { value: "7" } });
     await waitFor(() =>
       expect(Object.fromEntries(network.asked("GET /api/v1/runs/r1/gates").at(-1)?.query ?? [])).toEqual({
         seed: "4",
@@ -200,7 +200,7 @@ describe("gates to start from", () => {
     const needed = await dialog.findByRole("button", { name: /What it needs/ });
     expect(textOf(needed)).toContain("Needed heads. 4 heads open of 8.");
     expect(dialog.getByRole<HTMLButtonElement>("button", { name: /another model/ }).disabled).toBe(true);
-    expect(dialog.getByRole("link", { name: "Find them" }).getAttribute("href")).toBe(
+    expect(dialog.getByRole("link", { name: "Find one" }).getAttribute("href")).toBe(
       "/new?analysis=sufficiency&model=tiny&task=plural&param.run=r1",
     );
     fireEvent.click(needed);

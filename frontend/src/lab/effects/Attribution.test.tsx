@@ -47,21 +47,21 @@ async function open(heading: string, address = "/lab", routes: Parameters<typeof
   openPage(address);
   const card = within(await screen.findByRole("region", { name: heading }));
   // The likeliest token is what is asked about.
-  await screen.findByRole("list", { name: /Likeliest/ });
+  await screen.findByRole("list", { name: /Most likely/ });
   return { network, card, show: () => fireEvent.click(card.getByRole("button", { name: "Show" })) };
 }
 
 describe("who writes the token", () => {
   const attribution = (address?: string, routes?: Parameters<typeof playLab>[0]) =>
-    open("Who writes it", address, routes);
+    open("Direct logit attribution", address, routes);
 
   it("is asked when it is shown, of the likeliest next token of the model as it is", async () => {
     const { network, card, show } = await attribution();
     expect(network.asked(ATTRIBUTION)).toHaveLength(0);
     show();
     expect(card.getByRole("status", { name: "Loading the attribution" })).toBeTruthy();
-    const words = await card.findByText(/^Parts of the logit of/);
-    expect(textOf(words)).toBe("Parts of the logit of ·sat after token 4.Table");
+    const words = await card.findByText(/^Contributions to the logit of/);
+    expect(textOf(words)).toBe("Contributions to the logit of ·sat after token 4.Table");
     expect(network.asked(ATTRIBUTION)[0]?.body).toMatchObject({
       model: "tiny",
       token: 20,
@@ -70,7 +70,7 @@ describe("who writes the token", () => {
       at: null,
     });
     fireEvent.click(card.getByRole("button", { name: "Hide" }));
-    expect(card.queryByText(/^Parts of the logit/)).toBeNull();
+    expect(card.queryByText(/^Contributions to the logit/)).toBeNull();
   });
 
   it("is asked of the followed tokens, under the gates", async () => {
@@ -78,8 +78,8 @@ describe("who writes the token", () => {
       [ATTRIBUTION]: { ...parts, against: token(8, " lay") },
     });
     show();
-    const words = await card.findByText(/less that of/);
-    expect(textOf(words)).toContain("less that of ·lay after token 4, with the gates as they are set.");
+    const words = await card.findByText(/minus that of/);
+    expect(textOf(words)).toContain("minus that of ·lay after token 4, under the current gates.");
     expect(network.asked(ATTRIBUTION)[0]?.body).toMatchObject({
       token: 7,
       against: 8,
@@ -93,7 +93,7 @@ describe("who writes the token", () => {
   it("is a map, blue for and red against, that tells a head's part and selects it", async () => {
     const { card, show } = await attribution();
     show();
-    const map = await card.findByRole("img", { name: /^Each head’s part/ });
+    const map = await card.findByRole("img", { name: /^Each head’s contribution/ });
     const cells = [...map.querySelectorAll<HTMLElement>("[data-at]")];
     expect(cells.map(({ style }) => style.background)[7]).toContain("var(--needed) 100%");
     expect(cells.map(({ style }) => style.background)[1]).toContain("var(--harmful) 50%");
@@ -162,9 +162,9 @@ describe("who writes the token", () => {
 
 describe("the answer layer by layer", () => {
   it("is a row a layer: the likeliest there, and how likely the followed token is", async () => {
-    const { network, card, show } = await open("Layer by layer");
+    const { network, card, show } = await open("Logit lens");
     show();
-    expect(textOf(await card.findByText(/^After token 4/))).toBe("After token 4; followed is ·sat.");
+    expect(textOf(await card.findByText(/^After token 4/))).toBe("After token 4; following ·sat.");
     expect(within(card.getByRole("table")).getAllByRole("row").slice(1).map(textOf)).toEqual([
       "0·ran 40.0 %5.00 %12",
       "2·sat 50.0 %50.0 %1",
@@ -175,7 +175,7 @@ describe("the answer layer by layer", () => {
 
   it("loads, and keeps the last answer while newer gates are asked", async () => {
     const first = later();
-    const { network, card, show } = await open("Layer by layer", "/lab", { [LENS]: first.answer });
+    const { network, card, show } = await open("Logit lens", "/lab", { [LENS]: first.answer });
     show();
     expect(card.getByRole("status", { name: "Loading the layers" })).toBeTruthy();
     first.give(lens);

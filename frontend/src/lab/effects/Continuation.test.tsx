@@ -15,14 +15,14 @@ const written = {
 };
 
 const card = () => within(screen.getByRole("region", { name: "Continuation" }));
-const write = () => fireEvent.click(card().getByRole("button", { name: /^Write/ }));
+const write = () => fireEvent.click(card().getByRole("button", { name: /^Generate/ }));
 const texts = () => [...document.querySelectorAll(".written")].map(textOf);
 
 async function open(address = "/lab", routes: Parameters<typeof playLab>[0] = {}) {
   const network = playLab({ [CONTINUE]: written, ...routes });
   openPage(address);
   await waitFor(() =>
-    expect(card().getByRole<HTMLButtonElement>("button", { name: "Write on" }).disabled).toBe(false),
+    expect(card().getByRole<HTMLButtonElement>("button", { name: "Generate" }).disabled).toBe(false),
   );
   return network;
 }
@@ -33,26 +33,26 @@ describe("what the model writes on", () => {
     const network = await open("/lab", { [CONTINUE]: slow.answer });
     expect(network.asked(CONTINUE)).toHaveLength(0);
     write();
-    expect(await card().findByRole("status", { name: "The model is writing" })).toBeTruthy();
+    expect(await card().findByRole("status", { name: "Generating" })).toBeTruthy();
     slow.give(written);
-    await waitFor(() => expect(texts()).toEqual(["as it is·sat·down"]));
+    await waitFor(() => expect(texts()).toEqual(["ungated·sat·down"]));
     expect(network.asked(CONTINUE)[0]?.body).toMatchObject({ n_tokens: 20, temperature: 0, seed: 0 });
   });
 
   it("is told twice under gates; those that were changed since are told from those of then", async () => {
     const network = await open("/lab?mute=1.3");
     write();
-    await waitFor(() => expect(texts()).toEqual(["as it is·sat·down", "1 head muted·ran"]));
+    await waitFor(() => expect(texts()).toEqual(["ungated·sat·down", "1 head muted·ran"]));
     fireEvent.click(screen.getByRole("button", { name: "Mute layer 0, head 0" }));
-    expect(texts()).toEqual(["as it is·sat·down", "with the gates of then·ran"]);
-    fireEvent.click(card().getByRole("button", { name: "Write again" }));
+    expect(texts()).toEqual(["ungated·sat·down", "earlier gates·ran"]);
+    fireEvent.click(card().getByRole("button", { name: "Generate again" }));
     await waitFor(() => expect(texts()[1]).toBe("2 heads muted·ran"));
     expect(network.asked(CONTINUE)).toHaveLength(2);
   });
 
-  it("is asked at every change where that is wanted", async () => {
+  it("is asked on every change where that is wanted", async () => {
     const network = await open();
-    fireEvent.click(card().getByLabelText("at every change"));
+    fireEvent.click(card().getByLabelText("on every change"));
     await waitFor(() => expect(network.asked(CONTINUE)).toHaveLength(1));
     fireEvent.click(screen.getByRole("button", { name: "Mute layer 0, head 0" }));
     await waitFor(() => expect(network.asked(CONTINUE)).toHaveLength(2));
@@ -82,7 +82,7 @@ describe("what the model writes on", () => {
   it("is nothing where the text ends, and says what was left out of it", async () => {
     await open("/lab?mute=1.3", { [CONTINUE]: { ...written, after: [], note: "It stopped at 64 tokens." } });
     write();
-    await waitFor(() => expect(texts()[1]).toBe("1 head mutednothing: the text ends here"));
+    await waitFor(() => expect(texts()[1]).toBe("1 head mutednothing: the model ends the text here"));
     expect(card().getByText("It stopped at 64 tokens.")).toBeTruthy();
   });
 
@@ -95,7 +95,7 @@ describe("what the model writes on", () => {
     expect(alert.getByText("Ask for fewer.")).toBeTruthy();
     network.answer({ [CONTINUE]: written });
     fireEvent.click(alert.getByRole("button", { name: "Try again" }));
-    await waitFor(() => expect(texts()).toEqual(["as it is·sat·down"]));
+    await waitFor(() => expect(texts()).toEqual(["ungated·sat·down"]));
     expect(card().queryByRole("alert")).toBeNull();
   });
 });

@@ -24,7 +24,7 @@ const widths = () =>
 async function open(address = "/lab", routes: Parameters<typeof playLab>[0] = {}) {
   const network = playLab(routes);
   openPage(address);
-  await screen.findByRole("list", { name: "Likeliest next tokens, before and after" });
+  await screen.findByRole("list", { name: "Most likely next tokens, before and after" });
   return network;
 }
 
@@ -33,14 +33,14 @@ describe("the next token", () => {
     await open("/lab", { [GATES]: gates({ kl: 1e-7 }) });
     expect(rows()).toEqual(["·sat50.0 %", "·ran25.0 %"]);
     expect(widths()).toEqual(["100%", "50%"]);
-    expect(card().getByText("KL 0 nats: nothing changes here")).toBeTruthy();
+    expect(card().getByText("KL 0 nats: nothing changes")).toBeTruthy();
   });
 
   it("is told before and under the gates, on one scale, with how far the two are apart", async () => {
     await open("/lab?mute=1.3");
     await waitFor(() => expect(rows()).toEqual(["·sat50.0 → 10.0 %", "·ran25.0 → 40.0 %"]));
     expect(widths()).toEqual(["100%", "20%", "50%", "80%"]);
-    expect(card().getByText("KL(as it is ‖ gated) 0.25 nats")).toBeTruthy();
+    expect(card().getByText("KL(ungated ‖ gated) 0.25 nats")).toBeTruthy();
   });
 
   it("loads, and stays while newer gates are asked", async () => {
@@ -50,7 +50,7 @@ describe("the next token", () => {
     await card_();
     expect(await screen.findByRole("status", { name: "Loading the next tokens" })).toBeTruthy();
     first.give(gates());
-    await screen.findByRole("list", { name: /Likeliest/ });
+    await screen.findByRole("list", { name: /Most likely/ });
     const second = later();
     network.answer({ [GATES]: second.answer });
     fireEvent.click(await screen.findByRole("button", { name: "Mute layer 0, head 0" }));
@@ -71,7 +71,7 @@ describe("the next token", () => {
     expect(textOf(await alert)).toBe("Too long.Cut it.Try again");
     network.answer({ [GATES]: gates() });
     fireEvent.click(within(await alert).getByRole("button", { name: "Try again" }));
-    expect(await screen.findByRole("list", { name: /Likeliest/ })).toBeTruthy();
+    expect(await screen.findByRole("list", { name: /Most likely/ })).toBeTruthy();
     expect(within(await card_()).queryByRole("alert")).toBeNull();
   });
 });
@@ -85,8 +85,8 @@ describe("another position", () => {
   it("is read with what really comes there, and the last one again by a click", async () => {
     const network = await open("/lab?at=2&mute=1.3", { [GATES]: gates({ at: 2 }) });
     const where = await card().findByText(/^After token 2/);
-    expect(textOf(where)).toMatch(/After token 2 ·cat really comes ·the: 36\.8 → 5\.0 %/);
-    fireEvent.click(within(where).getByRole("button", { name: "read after the last" }));
+    expect(textOf(where)).toMatch(/After token 2 ·cat the text has ·the: 36\.8 → 5\.0 %/);
+    fireEvent.click(within(where).getByRole("button", { name: "read at the last token" }));
     expect(inAddress("at")).toBeNull();
     await waitFor(() => expect(network.asked(GATES).at(-1)?.body.at).toBeNull());
   });
@@ -143,7 +143,7 @@ describe("followed tokens", () => {
     fireEvent.change(card().getByRole("textbox"), { target: { value: "unbelievable" } });
     fireEvent.click(card().getByRole("button", { name: "Follow" }));
     const said = within(await card().findByRole("status"));
-    expect(said.getByText(/That is 3 tokens, and an answer is one/)).toBeTruthy();
+    expect(said.getByText(/That is 3 tokens; an answer is a single one/)).toBeTruthy();
     fireEvent.click(said.getByRole("button", { name: "believ" }));
     expect(inAddress("answers")).toBe("31");
     expect(card().queryByText(/That is 3 tokens/)).toBeNull();
@@ -154,12 +154,12 @@ describe("followed tokens", () => {
     const follow = () => fireEvent.click(card().getByRole("button", { name: "Follow" }));
     fireEvent.change(card().getByRole("textbox"), { target: { value: "\u200b" } });
     follow();
-    expect(await card().findByText("That is no token.")).toBeTruthy();
+    expect(await card().findByText("That isn’t a token.")).toBeTruthy();
     network.answer({
       [TOKENIZE]: problem(422, { code: "x", detail: "Half a character.", remedy: "Delete it." }),
     });
     follow();
     expect(textOf(await card().findByRole("alert"))).toBe("Half a character.Delete it.");
-    expect(card().queryByText("That is no token.")).toBeNull();
+    expect(card().queryByText("That isn’t a token.")).toBeNull();
   });
 });

@@ -33,7 +33,7 @@ describe("the selected head", () => {
   it("is none at first: what a selection would show is said", async () => {
     await open("/lab");
     expect(head().getByRole("heading", { name: "No head selected" })).toBeTruthy();
-    expect(head().getByText(/its pattern comes here large/)).toBeTruthy();
+    expect(head().getByText(/to see its pattern enlarged/)).toBeTruthy();
   });
 
   it("is none where the model has no such head: which there are is said", async () => {
@@ -83,7 +83,7 @@ describe("what the repeats lose without it", () => {
   it("is asked once the selection rests, and told with both changes", async () => {
     const network = await open("/lab?head=1.3&fold=1");
     const effect = within(await head().findByRole("region", { name: "Without this head" }));
-    await effect.findByRole("heading", { name: "Surprise at the repeats with 1.3 gated off" });
+    await effect.findByRole("heading", { name: "Loss on repeats with 1.3 ablated" });
     expect(effect.getAllByRole("definition").map(textOf)).toEqual([
       "0.5 → 2 nats (+1.5)",
       "0.5 → 1.25 nats (+0.75)",
@@ -103,7 +103,7 @@ describe("what the repeats lose without it", () => {
 
   it("is nothing where nothing repeats", async () => {
     await open("/lab?head=1.3", { [ABLATION]: { ...HEAD_EFFECT, loss_repeat: [null, null, null] } });
-    expect(await head().findByText(/No run of tokens repeats here/)).toBeTruthy();
+    expect(await head().findByText(/No sequence of tokens repeats here/)).toBeTruthy();
   });
 
   it("says why it can't be had, and tries again", async () => {
@@ -114,7 +114,7 @@ describe("what the repeats lose without it", () => {
     expect(alert.getByText("Shorten it.")).toBeTruthy();
     network.answer({ [ABLATION]: HEAD_EFFECT });
     fireEvent.click(alert.getByRole("button", { name: "Try again" }));
-    expect(await head().findByText(/with 1.3 gated off/)).toBeTruthy();
+    expect(await head().findByText(/with 1.3 ablated/)).toBeTruthy();
   });
 });
 
@@ -135,7 +135,7 @@ describe("its pattern", () => {
     fireEvent.keyDown(pattern(), { key: "Enter" });
     expect(inAddress("locked")).toBe("3");
     fireEvent.keyDown(pattern(), { key: "Escape" });
-    expect(tokens().textContent).toContain("Let go of it");
+    expect(tokens().textContent).toContain("Unpin it");
     expect(fireEvent.keyDown(pattern(), { key: "x" })).toBe(true);
   });
 
@@ -215,9 +215,7 @@ describe("the pattern of a long prompt", () => {
       [PATTERNS]: { ...layer, triangle: null, top },
     });
     await waitFor(() =>
-      expect(tokens().textContent).toMatch(
-        /looks at ·cat \(2\) 49\.8.%, 50\.0.% on tokens too weak to be sent/,
-      ),
+      expect(tokens().textContent).toMatch(/looks at ·cat \(2\) 49\.8.%, 50\.0.% on tokens with less weight/),
     );
   });
 

@@ -69,7 +69,7 @@ describe("the sheet of all heads", () => {
   it("says what a head under the pointer does, and selects it by a click", async () => {
     await open("/lab?mute=1.0:0.5");
     const reading = () => textOf(box().nextElementSibling);
-    expect(reading()).toMatch(/^Click a head to see it large/);
+    expect(reading()).toMatch(/^Click a head to see it enlarged/);
     fireEvent.pointerMove(roll(), middle(1));
     expect(reading()).toBe("Layer 1 · head 0: induction 0.200, entropy 0.600 nats · 50 %");
     fireEvent.click(roll(), middle(1));
@@ -159,16 +159,16 @@ describe("how the colours read", () => {
   it("is told, and whether the first token counts", async () => {
     await open();
     expect(
-      card().getByText(/Most attention, 60\.0.%, rests on the first token: it is drawn grey/),
+      card().getByText(/Most attention, 60\.0.%, goes to the first token: it is drawn grey/),
     ).toBeTruthy();
-    fireEvent.click(card().getByLabelText(/Count the first and special tokens/));
+    fireEvent.click(card().getByLabelText(/Include the first and special tokens/));
     expect(inAddress("sink")).toBe("1");
-    expect(card().getByText(/it counts in the colours/)).toBeTruthy();
+    expect(card().getByText(/it is included in the colour scale/)).toBeTruthy();
   });
 
   it("may weigh by the values' size, for which the model is asked again", async () => {
     const network = await open();
-    fireEvent.click(card().getByLabelText("Weigh by the values’ size"));
+    fireEvent.click(card().getByLabelText("Weight by value norm"));
     expect(inAddress("weighted")).toBe("1");
     await waitFor(() => expect(network.asked(LOOK).at(-1)?.body.weighted).toBe(true));
   });

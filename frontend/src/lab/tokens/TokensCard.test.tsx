@@ -28,15 +28,13 @@ async function open(address = "/lab", routes: Parameters<typeof playLab>[0] = {}
 describe("the tokens", () => {
   it("say how to read them while none is in hand", async () => {
     await open();
-    expect(readout()).toMatch(/^Arcs join a token to where it stood before; .* blue as it is; as wide/);
+    expect(readout()).toMatch(/^Arcs join a token to its earlier occurrences; .* blue ungated; at 10 nats/);
   });
 
   it("tell their numbers under the pointer, and forget them when it leaves", async () => {
     await open();
     fireEvent.pointerOver(span(4));
-    expect(readout()).toBe(
-      "Token 4 ·cat (id 12) · surprise 0.5 nats (60.7 %) · stood at 2, where ·the came next",
-    );
+    expect(readout()).toBe("Token 4 ·cat (id 12) · loss 0.5 nats (60.7 %) · seen at 2, where ·the came next");
     expect([marked("pointed"), marked("copy"), marked("after-copy")]).toEqual([[4], [2], [3]]);
     fireEvent.pointerOver(span(0));
     expect(readout()).toBe("Token 0 <s>, special (id 0) · nothing predicts the first token");
@@ -52,12 +50,12 @@ describe("the tokens", () => {
     expect([share(0, "--before"), share(1, "--before"), share(4, "--before")]).toEqual(["0%", "50%", "5%"]);
     await waitFor(() => expect(share(3, "--after")).toBe("30%"));
     fireEvent.pointerOver(span(3));
-    expect(readout()).toContain("surprise 1 nats (36.8 %) → 3 nats (4.98 %)");
+    expect(readout()).toContain("loss 1 nats (36.8 %) → 3 nats (4.98 %)");
   });
 
   it("have no second underline of gates that were asked for another prompt", async () => {
     await open("/lab?mute=1.3", { "POST /api/v1/lab/gates": gates({ tokens: TOKENS.slice(0, 3) }) });
-    await screen.findByRole("list", { name: /Likeliest next tokens/ });
+    await screen.findByRole("list", { name: /Most likely next tokens/ });
     expect(flow().className).not.toContain("gated");
   });
 
@@ -101,7 +99,7 @@ describe("held tokens", () => {
     expect(marked("locked")).toEqual([1, 4]);
     fireEvent.click(span(4));
     expect(inAddress("locked")).toBe("1");
-    fireEvent.click(button("Let go of it"));
+    fireEvent.click(button("Unpin it"));
     expect(inAddress("locked")).toBeNull();
   });
 
@@ -117,7 +115,7 @@ describe("held tokens", () => {
 
   it("are all let go by Escape", async () => {
     await open("/lab?locked=1,2,4");
-    expect(button("Let go of all 3")).toBeTruthy();
+    expect(button("Unpin all 3")).toBeTruthy();
     fireEvent.keyDown(flow(), { key: "Escape" });
     expect(inAddress("locked")).toBeNull();
   });
@@ -125,7 +123,7 @@ describe("held tokens", () => {
   it("of another prompt, beyond this one's end, are left out", async () => {
     await open("/lab?locked=2,90");
     expect(marked("locked")).toEqual([2]);
-    expect(button("Let go of it")).toBeTruthy();
+    expect(button("Unpin it")).toBeTruthy();
   });
 
   it("are where the next token is read, the last one's being the default", async () => {
@@ -146,7 +144,7 @@ describe("facts of the prompt", () => {
     await open();
     expect(facts()).toContain("5 tokens");
     expect(facts()).toContain("2 of them repeat an earlier one, exactly");
-    expect(facts()).toContain("surprise 3.75 nats at first sight, 0.5 when it comes back");
+    expect(facts()).toContain("loss 3.75 nats on new tokens, 0.5 on repeats");
   });
 
   it("are switches: without the BOS token, and whatever their case", async () => {
@@ -164,7 +162,7 @@ describe("facts of the prompt", () => {
   it("say where a BOS token was asked for in vain, and where the text spells its name", async () => {
     await open("/lab?bos=1", { "POST /api/v1/lab/look": look({ bos: "none", loss_first: null }) });
     expect(facts()).toContain("no BOS token: this model’s tokenizer has none");
-    expect(facts()).not.toContain("surprise");
+    expect(facts()).not.toContain("loss");
     expect(screen.queryByRole("button", { name: "put one first" })).toBeNull();
   });
 
