@@ -27,7 +27,9 @@ describe("the lab on its way", () => {
     expect(screen.getByRole("status", { name: "Loading all heads" })).toBeTruthy();
     // The board needs the model alone.
     expect(screen.getByRole("grid")).toBeTruthy();
-    expect(await screen.findByText(/A model that isn’t in memory yet takes some seconds more/)).toBeTruthy();
+    expect(
+      await screen.findByText(/Loading a model, or a long prompt, takes a few more seconds/),
+    ).toBeTruthy();
     seen.give(look());
     expect(await screen.findByRole("region", { name: "Tokens" })).toBeTruthy();
     expect(screen.queryByText(/Reading the prompt/)).toBeNull();
@@ -173,7 +175,7 @@ describe("what the header gives of the lab", () => {
 
   it("is a JSON with what the gates do", async () => {
     await open("/lab?mute=1.3");
-    await screen.findByRole("list", { name: /Likeliest/ });
+    await screen.findByRole("list", { name: /Most likely/ });
     const { blob } = await export_(/JSON/);
     const file = JSON.parse(await blob.text());
     expect(file.under_the_gates.kl).toBe(0.25);
@@ -267,7 +269,7 @@ describe("a shared view of the lab", () => {
     ).toBeTruthy();
     expect(screen.getByRole("heading", { level: 1 }).textContent).toBe("Prompt lab · Tiny");
     expect(screen.getByText(/^1 head muted/)).toBeTruthy();
-    const next = within(screen.getByRole("list", { name: /Likeliest/ }));
+    const next = within(screen.getByRole("list", { name: /Most likely/ }));
     expect(next.getAllByRole("listitem").map(textOf)[0]).toBe("·sat50.0 → 10.0 %");
     expect(screen.getByRole("table", { name: /Followed tokens/ })).toBeTruthy();
     expect(
