@@ -59,7 +59,18 @@ export function grid(title: string, value = 0.5) {
 /** Dots, one a head, that carry it. */
 export function dots(title: string, more: Record<string, unknown> = {}) {
   return {
-    data: [{ type: "scatter", x: [1, 2], y: [3, 4], customdata: [[0, 1], [1, 3]], marker: { color: "#111111" } }],
+    data: [
+      {
+        type: "scatter",
+        x: [1, 2],
+        y: [3, 4],
+        customdata: [
+          [0, 1],
+          [1, 3],
+        ],
+        marker: { color: "#111111" },
+      },
+    ],
     layout: { height: 240, xaxis: {}, meta: { title, reading: "Each dot is a head.", ...more } },
   };
 }
@@ -110,7 +121,11 @@ export function playCircuits(routes: Routes = {}): Network {
     "GET /api/v1/models": [model(), LARGE, ABSENT],
     "GET /api/v1/analyses": [EIGEN, COMPOSITION],
     "GET /api/v1/runs": { runs: [DONE], total: 1 },
-    "GET /api/v1/runs/*/result": { analysis: "eigen", params: {}, values: { notes: ["Biases are left out."] } },
+    "GET /api/v1/runs/*/result": {
+      analysis: "eigen",
+      params: {},
+      values: { notes: ["Biases are left out."] },
+    },
     "GET /api/v1/runs/*/figures/copying": grid("Copying heads"),
     "GET /api/v1/runs/*/figures/spectra": dots("Spectrum", { head: "1.3" }),
     "GET /api/v1/runs/*/tables/copying": SCORES,

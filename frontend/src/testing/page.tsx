@@ -3,7 +3,7 @@ import { cleanup, configure, type RenderResult, render, screen } from "@testing-
 import type { ReactNode } from "react";
 import { afterEach } from "vitest";
 import { App } from "../App";
-import { forget } from "../api/resource";
+import { Queries } from "../api/query";
 import { SubjectProvider } from "../parts/subject";
 import { ThemeProvider } from "../parts/theme";
 import { clipboard } from "./browser";
@@ -11,10 +11,7 @@ import { clipboard } from "./browser";
 // A busy machine may take its time; what is there is found at once all the same.
 configure({ asyncUtilTimeout: 8000 });
 
-afterEach(() => {
-  cleanup();
-  forget("");
-});
+afterEach(cleanup);
 
 /** The whole window at an address. */
 export function openPage(address: string): RenderResult {
@@ -25,9 +22,11 @@ export function openPage(address: string): RenderResult {
 /** A part by itself. */
 export function renderPart(part: ReactNode): RenderResult {
   const inside = (children: ReactNode) => (
-    <ThemeProvider>
-      <SubjectProvider>{children}</SubjectProvider>
-    </ThemeProvider>
+    <Queries>
+      <ThemeProvider>
+        <SubjectProvider>{children}</SubjectProvider>
+      </ThemeProvider>
+    </Queries>
   );
   const rendered = render(inside(part));
   return { ...rendered, rerender: (next) => rendered.rerender(inside(next)) };

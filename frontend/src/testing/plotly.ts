@@ -37,7 +37,13 @@ export function drawingIn(element: Element): Drawing | undefined {
 }
 
 /** A pointer on a point of a drawing: "click", "hover" or "unhover". */
-export function point(element: Element, name: string, at: Record<string, unknown> = {}, x = 100, y = 300): void {
+export function point(
+  element: Element,
+  name: string,
+  at: Record<string, unknown> = {},
+  x = 100,
+  y = 300,
+): void {
   const event = { points: [{ curveNumber: 0, pointNumber: 0, ...at }], event: { clientX: x, clientY: y } };
   act(() => drawingIn(element)?.listeners.get(`plotly_${name}`)?.(event));
 }
