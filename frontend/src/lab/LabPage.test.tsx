@@ -23,11 +23,13 @@ describe("the lab on its way", () => {
     openPage("/lab");
     expect(await screen.findByRole("status", { name: "Loading the prompt lab" })).toBeTruthy();
     models.give([model()]);
-    expect(await screen.findByRole("status", { name: "Loading the tokens" })).toBeTruthy();
-    expect(screen.getByRole("status", { name: "Loading all heads" })).toBeTruthy();
     // The board needs the model alone.
-    expect(screen.getByRole("grid")).toBeTruthy();
-    expect(await screen.findByText(/A model that isn’t in memory yet takes some seconds more/)).toBeTruthy();
+    await screen.findByRole("grid");
+    expect(screen.getByRole("status", { name: "Loading the tokens" })).toBeTruthy();
+    expect(screen.getByRole("status", { name: "Loading all heads" })).toBeTruthy();
+    expect(
+      await screen.findByText(/Loading a model, or a long prompt, takes a few more seconds/),
+    ).toBeTruthy();
     seen.give(look());
     expect(await screen.findByRole("region", { name: "Tokens" })).toBeTruthy();
     expect(screen.queryByText(/Reading the prompt/)).toBeNull();
@@ -78,7 +80,7 @@ describe("the model", () => {
     playLab();
     openPage("/lab?model=absent");
     expect(
-      await screen.findByText(/The weights of Absent aren’t here yet\. One command brings them:/),
+      await screen.findByText(/The weights of Absent aren’t here yet\. One command fetches them:/),
     ).toBeTruthy();
     fireEvent.click(button("Copy"));
     await screen.findByText("Copied");
@@ -173,7 +175,7 @@ describe("what the header gives of the lab", () => {
 
   it("is a JSON with what the gates do", async () => {
     await open("/lab?mute=1.3");
-    await screen.findByRole("list", { name: /Likeliest/ });
+    await screen.findByRole("list", { name: /Most likely/ });
     const { blob } = await export_(/JSON/);
     const file = JSON.parse(await blob.text());
     expect(file.under_the_gates.kl).toBe(0.25);
@@ -192,8 +194,8 @@ describe("what the header gives of the lab", () => {
     const { name, blob } = await export_(/PNG/);
     document.createElement = create;
     expect([name, blob.type]).toEqual(["headscope-lab-tiny.png", "image/png"]);
-    const framed = made.at(-1) as HTMLCanvasElement;
-    expect(framed.width).toBe(1232);
+    // All heads, and a margin round them.
+    const framed = made.find(({ width }) => width === 1200 + 2 * 16) as HTMLCanvasElement;
     expect(strokesOf(framed).map(({ call }) => call)).toEqual(["fillRect", "drawImage"]);
   });
 
@@ -267,7 +269,7 @@ describe("a shared view of the lab", () => {
     ).toBeTruthy();
     expect(screen.getByRole("heading", { level: 1 }).textContent).toBe("Prompt lab · Tiny");
     expect(screen.getByText(/^1 head muted/)).toBeTruthy();
-    const next = within(screen.getByRole("list", { name: /Likeliest/ }));
+    const next = within(screen.getByRole("list", { name: /Most likely/ }));
     expect(next.getAllByRole("listitem").map(textOf)[0]).toBe("·sat50.0 → 10.0 %");
     expect(screen.getByRole("table", { name: /Followed tokens/ })).toBeTruthy();
     expect(

@@ -1,6 +1,6 @@
 // The prompt lab's answers: everything that its page asks for at first.
 import { answering, type Network, type Routes } from "./network";
-import { ABSENT, EXAMPLE, gates, LARGE, look, model } from "./samples";
+import { ABSENT, analysis, EXAMPLE, gates, LARGE, look, model } from "./samples";
 
 const TINY = model();
 
@@ -16,6 +16,7 @@ export function playLab(routes: Routes = {}): Network {
   return answering({
     "GET /api/v1/models": [TINY, LARGE, ABSENT],
     "GET /api/v1/prompts/examples": [EXAMPLE],
+    "GET /api/v1/analyses": [analysis("chg", { offers_gates: true }), analysis("eigen")],
     "GET /api/v1/runs": { runs: [], total: 0 },
     "POST /api/v1/lab/look": look(),
     "POST /api/v1/lab/gates": gates(),

@@ -177,15 +177,14 @@ describe("gates to start from", () => {
     };
     const other = { ...preset, name: "other", title: "Of another model", gates: encoded([1, 0], "1, 2") };
     const network = await open("/lab", {
-      "GET /api/v1/runs": ({ query }: { query: URLSearchParams }) => ({
-        runs: query.get("analysis") === "chg" ? [run({ seeds: [3, 4] })] : [],
-        total: 1,
-      }),
+      // An analysis that finds no gates has none to offer.
+      "GET /api/v1/runs": { runs: [run({ id: "r0", analysis: "eigen" }), run({ seeds: [3, 4] })], total: 2 },
       "GET /api/v1/runs/r1/gates": [preset, other],
     });
     choose(/^Preset/, /From a finished run/);
     const dialog = within(await screen.findByRole("dialog", { name: "Gates from a finished run" }));
-    expect(textOf(await dialog.findByRole("option", { name: /plural · 2 seeds/ }))).toContain("5 Jan 2026");
+    await dialog.findByRole("option", { name: /plural · 2 seeds · 5 Jan 2026/ });
+    expect(within(dialog.getByLabelText("Run")).getAllByRole("option")).toHaveLength(1);
     await dialog.findByRole("button", { name: /What it needs/ });
     fireEvent.change(dialog.getByLabelText("Seeds"), { target: { value: "4" } });
     fireEvent.change(dialog.getByLabelText("Role threshold"), { target: { value: "0.7" } });

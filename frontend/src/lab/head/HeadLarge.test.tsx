@@ -33,7 +33,7 @@ describe("the selected head", () => {
   it("is none at first: what a selection would show is said", async () => {
     await open("/lab");
     expect(head().getByRole("heading", { name: "No head selected" })).toBeTruthy();
-    expect(head().getByText(/see its pattern enlarged/)).toBeTruthy();
+    expect(head().getByText(/to see its pattern enlarged/)).toBeTruthy();
   });
 
   it("is none where the model has no such head: which there are is said", async () => {
@@ -228,7 +228,7 @@ describe("the pattern of a long prompt", () => {
     expect(pattern()).toBeTruthy();
   });
 
-  it("has the selected name clear the room of its neighbours", async () => {
+  it("has a name in hand clear the room of its neighbours", async () => {
     const many = Array.from({ length: 200 }, (_, i) => token(i, ` w${i}`));
     const size = (200 * 201) / 2;
     await open("/lab?head=0.0&locked=101", {

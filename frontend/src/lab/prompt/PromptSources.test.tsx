@@ -17,7 +17,7 @@ const stored = { "GET /api/v1/prompts/p1": prompt(), "GET /api/v1/prompts/b1": b
 
 const area = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "Your prompt" });
 const type = (value: string) => fireEvent.change(area(), { target: { value } });
-const lookAt = () => button("Look at it");
+const lookAt = () => button("Analyse");
 
 async function open(address = "/lab", routes: Parameters<typeof playLab>[0] = {}) {
   const network = playLab({ [TOKENIZE]: tokenized, ...stored, ...routes });
@@ -43,7 +43,7 @@ describe("writing a prompt", () => {
   it("shows its tokens as it is typed, and keeps it to look at", async () => {
     const network = await edit({ [KEEP]: prompt() });
     type(" the cat");
-    const said = await screen.findByText(/^3 tokens · BOS token added · the model reads 64 at most$/);
+    const said = await screen.findByText(/^3 tokens · BOS token added · the model’s context is 64$/);
     expect(textOf(said.nextElementSibling)).toBe("<s>·the·cat");
     expect(network.asked(TOKENIZE).at(-1)?.body).toEqual({ model: "tiny", text: " the cat", bos: true });
     fireEvent.click(lookAt());
@@ -93,7 +93,7 @@ describe("writing a prompt", () => {
     const network = await edit();
     await waitFor(() => expect(network.asked(TOKENIZE)).toHaveLength(1));
     type("ab\ud83d");
-    expect(textOf(screen.getByRole("alert"))).toMatch(/^Character 3 is half of one/);
+    expect(textOf(screen.getByRole("alert"))).toMatch(/^Character 3 is a lone surrogate/);
     expect(lookAt().disabled).toBe(true);
     type("");
     expect(screen.getByText("No token yet.")).toBeTruthy();
@@ -187,8 +187,8 @@ describe("kept prompts", () => {
 
   async function openKept(routes: Parameters<typeof playLab>[0], address = "/lab") {
     const network = await open(address, routes);
-    fireEvent.click(button("Kept prompts"));
-    return { network, dialog: within(await screen.findByRole("dialog", { name: "Kept prompts" })) };
+    fireEvent.click(button("Saved prompts"));
+    return { network, dialog: within(await screen.findByRole("dialog", { name: "Saved prompts" })) };
   }
 
   it("are listed with what they are, and opened", async () => {
