@@ -182,11 +182,8 @@ def test_a_data_folder_that_can_not_be_is_said_with_its_name(tmp_path: Path) -> 
     (tmp_path / "file").write_text("")
     for below in ("file", "file/below"):
         settings = Settings(data_dir=tmp_path / below)
-        for start in (
-            lambda settings=settings: opened(settings).__enter__(),
-            lambda settings=settings: open_store(settings),
-        ):
+        for start in (open_store, lambda settings: opened(settings).__enter__()):
             with pytest.raises(Unavailable, match="can't be made") as error:
-                start()
+                start(settings)
             assert error.value.code == "data-folder"
             assert "HEADSCOPE_DATA_DIR" in error.value.remedy
