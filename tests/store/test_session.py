@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -183,9 +182,9 @@ def test_a_data_folder_that_can_not_be_is_said_with_its_name(tmp_path: Path) -> 
     (tmp_path / "file").write_text("")
     for below in ("file", "file/below"):
         settings = Settings(data_dir=tmp_path / below)
-        for start in (partial(_enter, settings), partial(open_store, settings)):
+        for start in (open_store, _enter):
             with pytest.raises(Unavailable, match="can't be made") as error:
-                start()
+                start(settings)
             assert error.value.code == "data-folder"
             assert "HEADSCOPE_DATA_DIR" in error.value.remedy
 

@@ -10,7 +10,7 @@ from headscope.errors import Invalid, NotFound
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 from headscope.store import gates
-from headscope.store.session import open_store
+from headscope.store.opening import opened
 
 
 def from_file(
@@ -55,9 +55,5 @@ def load_gates(source: str | Path, *, model: str = "", settings: Settings | None
         raise NotFound(
             f"There is no file {path}.", "Name a .json, .csv or .safetensors file.", code="no-file"
         )
-    store = open_store(settings)
-    try:
-        with store.session() as session:
-            return gates.load(session, str(source))
-    finally:
-        store.close()
+    with opened(settings) as store, store.session() as session:
+        return gates.load(session, str(source))
