@@ -253,7 +253,8 @@ def drawn(
             soft, hard = truth[f"accuracy_{words[0]}"][:, span(words[1])]
             done[piece.key] = {"accuracy": soft, "log_probability": np.log(soft)}
             if words[0] != "zero":
-                done[piece.key] |= {"rounded_accuracy": hard, "rounded_log_probability": np.log(hard)}
+                rounded = {"rounded_accuracy": hard, "rounded_log_probability": np.log(hard)}
+                done[piece.key] = {**done[piece.key], **rounded}
         else:
             some, stop, group = span(words[0]), int(words[1]), f"{kind}/{words[0]}"
             done[piece.key] = {

@@ -278,8 +278,8 @@ def drawn(**params: Any) -> tuple[InductionResult, dict[str, np.ndarray]]:
         kind, draws, *ranks = piece.key.split("/")
         some = span(draws)
         if kind == "draws":
-            done[piece.key] = {name: truth[name][some] for name in ("loss", "first", "second")}
-            done[piece.key] |= {"scores": truth["scores"][:, some]}
+            losses = {name: truth[name][some] for name in ("loss", "first", "second")}
+            done[piece.key] = {**losses, "scores": truth["scores"][:, some]}
         else:
             done[piece.key] = {"rise": truth["rise"][:, some, span(ranks[0])]}
     return INDUCTION.assemble(spec, done), truth

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from analyses.specs import LARGE, OTHER, SMALL, TASK, asked, models, sized
 from headscope.analyses import ANALYSES, cutting
 from headscope.analyses.base import Piece, Spec
-from headscope.analyses.costing import LOAD_SECONDS, PROGRAM_BYTES
+from headscope.analyses.costing import LOAD_SECONDS
 from headscope.core.model.cost import CPU_BUDGET
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.memory import PROGRAM_BYTES
 from headscope.errors import Invalid, Refused
 
 NAMES = [name for name in ANALYSES if name not in ("agreement", "meaning")]

@@ -247,8 +247,8 @@ def drawn(rows: int, **changes: Any) -> tuple[dict[str, np.ndarray], Spec[Relati
         kind, *words = piece.key.split("/")
         some = span(words[-1])
         if kind == "slopes":
-            done[piece.key] = {name: truth[name][some] for name in truth if name != "rise"}
-            done[piece.key] |= {"n_left_out": np.array([2])}
+            measured = {name: truth[name][some] for name in truth if name != "rise"}
+            done[piece.key] = {**measured, "n_left_out": np.array([2])}
         else:
             done[piece.key] = {"rise": truth["rise"][some, span(words[0])]}
     return truth, spec, done

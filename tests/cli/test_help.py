@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import click
 import pytest
 import typer
 
@@ -26,9 +26,7 @@ from headscope.errors import (
 DOCUMENTED = Path(__file__).parents[2] / "docs" / "command-line.md"
 
 
-def commands(
-    group: click.Command, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every command with what is typed to reach it."""
     for name, command in getattr(group, "commands", {}).items():
         if hasattr(command, "commands"):
@@ -47,7 +45,7 @@ def test_help_says_what_a_command_does_and_takes(shell: Shell, words: tuple[str,
     assert command.help
     assert command.help.split("\n")[0] in " ".join(said.split())
     for param in command.params:
-        for option in param.opts if isinstance(param, click.Option) else ():
+        for option in param.opts if param.param_type_name == "option" else ():
             assert option in said
         assert getattr(param, "help", None), f"{param.name} is not explained"
 
@@ -70,7 +68,7 @@ def test_every_option_that_is_needed_is_asked_for(shell: Shell) -> None:
             assert any(re.search(rf"{name}\b", said, re.I) for name in names(needed[0])), f"{words}: {said}"
 
 
-def names(param: click.Parameter) -> list[str]:
+def names(param: Any) -> list[str]:
     """As it may be called in a message."""
     return [*param.opts, str(param.name), str(param.metavar or param.name)]
 

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from cli.conftest import Shell
+from figures.results import result as made_result
 from headscope.core.arrays import decode
 from headscope.store import attempts, migrate, runs, workers
 from headscope.store.session import open_store
-from web.conftest import made_result, request_for
+from web.conftest import request_for
 
 Listed = list[dict[str, Any]]
 

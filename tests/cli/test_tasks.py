@@ -55,7 +55,7 @@ def test_a_task_is_named_after_its_file_unless_told(shell: Shell, tmp_path: Path
     assert left == ["my-colours"]
 
 
-FAULTS = {
+FAULTS: dict[str, tuple[str | bytes, str]] = {
     "no target.csv": ("prompt,target\nsky,blue\n\nsun,\n", "Line 4: there is no target."),
     "field too many.csv": ("prompt,target\nsky,blue\na,b,c\n", "Line 3: 3 fields, the header has 2."),
     "quote.csv": ('prompt,target\nsky,"blue\n', "Line 2: a double quote is opened and never closed."),
