@@ -15,6 +15,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from figures.pattern_samples import battery as sample
 from headscope.analyses import figures
 from headscope.analyses.base import Context, Kept, Progress, Spec
 from headscope.analyses.battery import BATTERY
@@ -24,7 +25,9 @@ from headscope.analyses.battery.schema import BatteryParams
 from headscope.analyses.battery.tally import Tally
 from headscope.analyses.export import export
 from headscope.analyses.references import GatesRef, PromptsRef, check_needed
+from headscope.core.arrays import decode
 from headscope.core.gating.gate_vector import gate_vector
+from headscope.core.patterns.scores import SCORES
 from headscope.errors import Cancelled, Invalid
 from headscope.tasks.prompts import PromptSet, prompt_set
 from micro.model import MicroModel, random_model
@@ -289,3 +292,60 @@ def test_an_estimate_grows_with_the_prompts() -> None:
     many = BATTERY.estimate(Spec(PARAMS, info, None, {"prompts": PromptSet("x", "", TEXTS * 1000)}))
     assert many.seconds > few.seconds
     assert "5,000 prompts" in many.basis
+
+
+# -- a result made up -------------------------------------------------------------------------------
+
+
+def made_up() -> BatteryResult:
+    found = sample()
+    assert isinstance(found, BatteryResult)
+    return found
+
+
+@pytest.mark.parametrize("index", range(len(SCORES)))
+def test_a_scores_table_numbers_prompts_from_one(index: int) -> None:
+    found, score = made_up(), SCORES[index]
+    table = figures.table(found, score.name)
+    names = [column["name"] for column in table["columns"]]
+    units = {column["name"]: column["unit"] for column in table["columns"]}
+    assert units["mean"] == units["sd"] == units["top1_value"] == (score.unit or "")
+    for place, row in enumerate(dict(zip(names, row, strict=True)) for row in table["rows"]):
+        at = (index, *divmod(place, 4))
+        assert row["mean"] == pytest.approx(float(found.mean[at]), rel=1e-5)
+        assert row["count"] == found.count[at]
+        assert [row[f"top{rank}"] for rank in (1, 2, 3)] == [int(top) + 1 for top in found.top[at]]
+        values = [row[f"top{rank}_value"] for rank in (1, 2, 3)]
+        assert values == sorted(values, reverse=True)
+    gave = int(found.count[index].max())
+    reading = figures.build(found, score.name)["layout"]["meta"]["reading"]
+    assert f"Mean over the {gave} prompts that gave a value." in reading
+
+
+def test_dots_are_prompts_with_both_losses_by_their_numbers() -> None:
+    found = made_up()
+    dots = figures.build(found, "prompts")["data"][1]
+    numbers = decode(dots["customdata"]).tolist()
+    assert numbers == [2, 3, 4, 5], "nothing repeats in the first, the last was too long"
+    rows = figures.table(found, "prompts")["rows"]
+    np.testing.assert_allclose(decode(dots["x"]), [rows[n - 1][4] for n in numbers], rtol=1e-5)
+    np.testing.assert_allclose(decode(dots["y"]), [rows[n - 1][5] for n in numbers], rtol=1e-5)
+    assert [row[-1] for row in rows] == [False] * 5 + [True]
+
+
+def test_the_strongest_heads_are_drawn_as_the_table_lists_them() -> None:
+    found = made_up()
+    bars = figures.build(found, "heads")["data"][0]
+    rows = figures.table(found, "heads")["rows"]
+    assert bars["x"] == [f"{row[0]}.{row[1]}" for row in rows]
+    np.testing.assert_allclose(decode(bars["y"]), [row[3] for row in rows], rtol=1e-5)
+    assert BATTERY.whole.name == "heads"
+    assert headline(found)["prompts"] == 5
+    assert headline(found)["loss_repeat"] == pytest.approx(float(np.nanmean(found.loss_repeat)), rel=1e-6)
+
+
+def test_where_nothing_repeats_no_map_pretends_to_know() -> None:
+    result = run(tiny(), PARAMS, inputs("w1 w2", "w3"))
+    reading = figures.build(result, "induction")["layout"]["meta"]["reading"]
+    assert reading.endswith("No prompt gave a value: nothing repeats in them.")
+    assert figures.build(result, "heads")["data"][0]["x"] == []

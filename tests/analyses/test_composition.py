@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
 from analyses.circuit_runs import run, two_layer
+from figures.circuit_samples import composition as sample
 from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Spec
 from headscope.analyses.composition.result import KINDS, QUANTITIES, CompositionResult
 from headscope.analyses.composition.schema import CompositionParams
+from headscope.analyses.in_place import compute
 from headscope.core.arrays import decode
+from headscope.core.circuits.weights import read_weights
 from headscope.core.model.head_model import HeadModel
-from headscope.errors import Refused
+from headscope.errors import Cancelled, Refused
 
 COMPOSITION = ANALYSES["composition"]
 
@@ -117,3 +121,105 @@ def test_one_layer_has_no_pairs_and_says_what_applies(result: CompositionResult)
         with pytest.raises(Refused, match="one layer") as refused:
             ask(spec)
         assert "eigen" in refused.value.remedy
+
+
+def test_scores_are_norms_of_products_worked_by_hand(model: HeadModel) -> None:
+    """Raw weights in float64: |W_O W_K| / (|W_O| |W_K|) with W_O as W_V W_O, above the baseline."""
+    import torch
+
+    found = run("composition", model, weight_processing="raw", dtype="float64")
+    assert isinstance(found, CompositionResult)
+    weights = read_weights(model, "raw", torch.float64)
+    first, second = weights.layer(0), weights.layer(1)
+
+    def norm(matrix: torch.Tensor) -> float:
+        return float(matrix.norm())
+
+    for writer, reader in ((3, 5), (0, 7), (6, 2)):
+        ov = first.W_V[writer] @ first.W_O[writer]
+        qk = second.W_Q[reader] @ second.W_K[reader].T
+        read = second.W_V[reader] @ second.W_O[reader]
+        wanted = {
+            "q": norm(ov @ qk) / norm(ov) / norm(qk),
+            "k": norm(ov @ qk.T) / norm(ov) / norm(qk),
+            "v": norm(ov @ read) / norm(ov) / norm(read),
+        }
+        for kind in KINDS:
+            score = float(found.scores(kind)[0, writer, 1, reader]) + found.baseline
+            assert score == pytest.approx(wanted[kind], rel=1e-4), (kind, writer, reader)
+
+
+def test_the_matrix_the_table_and_the_headline_say_the_same(result: CompositionResult) -> None:
+    for kind in KINDS:
+        cells = decode(figures.build(result, f"{kind}-matrix")["data"][0]["z"])
+        names = figures.build(result, f"{kind}-matrix")["data"][0]["x"]
+        rows = figures.table(result, f"{kind}-matrix")["rows"]
+        for earlier, later, above, score in rows:
+            assert cells[names.index(earlier), names.index(later)] == pytest.approx(above, rel=1e-5)
+            assert score == pytest.approx(above + result.baseline, rel=1e-5)
+        above = [row[2] for row in rows]
+        assert above == sorted(above, reverse=True)
+        numbers = COMPOSITION.headline(result)
+        assert numbers[f"strongest_{kind}_pair"] == f"{rows[0][0]} → {rows[0][1]}"
+        assert numbers[f"strongest_{kind}_score"] == pytest.approx(above[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("head", ["0.3", "1.5"])
+def test_a_selected_heads_pairs_are_its_own_and_all_of_them(result: CompositionResult, head: str) -> None:
+    rows = figures.table(result, "k-matrix", head=head)["rows"]
+    assert len(rows) == 8
+    assert all(head in row[:2] for row in rows)
+    partners = figures.table(result, "partners", head=head)["rows"]
+    assert len(partners) == 8 * 3
+    by_kind = {kind: [row for row in partners if row[0] == kind.upper()] for kind in KINDS}
+    assert [row[3] for row in by_kind["k"]] == [row[2] for row in rows]
+    bars = figures.build(result, "partners", head=head)["data"]
+    for bar, kind in zip(bars, ("k", "q", "v"), strict=True):
+        np.testing.assert_allclose(decode(bar["y"]), [row[3] for row in by_kind[kind]], rtol=1e-5)
+
+
+def test_without_a_head_the_partners_are_those_of_the_strongest_pair() -> None:
+    figure = figures.build(sample(), "partners")
+    assert figure["layout"]["meta"]["head"] == [1, 0]
+    assert figures.table(sample(), "partners")["rows"][0] == ["K", "0.2", "writes to it", pytest.approx(0.2)]
+
+
+def test_which_weights_were_read_is_part_of_the_result_and_said(model: HeadModel) -> None:
+    said = set()
+    for processing in ("raw", "folded"):
+        found = run("composition", model, weight_processing=processing)
+        assert found.model.weight_processing == processing
+        said.add(figures.build(found, "k-graph")["layout"]["meta"]["reading"].split(". ")[-1])
+    assert len(said) == 2
+
+
+def test_a_baseline_is_drawn_by_its_seed(model: HeadModel) -> None:
+    one, again, other = (run("composition", model, baseline_seed=seed) for seed in (1, 1, 2))
+    assert one.values["baseline"] == again.values["baseline"] != other.values["baseline"]
+    # scores are above it, so they differ by what it does
+    apart = other.values["baseline"] - one.values["baseline"]
+    moved = (one.arrays["k"] - other.arrays["k"])[0, :, 1]
+    np.testing.assert_allclose(moved, apart, atol=1e-5)
+
+
+def test_pairs_of_a_model_of_three_layers_are_those_in_order() -> None:
+    scores = np.full((3, 2, 3, 2), np.nan, np.float32)
+    for one, a, two, b in product(range(3), range(2), range(3), range(2)):
+        if one < two:
+            scores[one, a, two, b] = 0.1 * one + 0.01 * a + 0.001 * two + 0.0001 * b
+    result = sample()
+    assert isinstance(result, CompositionResult)
+    info = replace(result.model, n_layers=3, n_heads=2, n_kv_heads=2)
+    whole = replace(result, model=info, q=scores, k=scores, v=scores)
+    rows = figures.table(whole, "v-matrix")["rows"]
+    assert len(rows) == 3 * 4
+    assert rows[0][:2] == ["1.1", "2.1"]
+    assert all(int(row[0][0]) < int(row[1][0]) for row in rows)
+
+
+def test_composition_stops_at_a_checkpoint(model: HeadModel) -> None:
+    def checkpoint() -> None:
+        raise Cancelled("Stopped.", "Start it again.")
+
+    with pytest.raises(Cancelled):
+        compute(COMPOSITION, Spec(CompositionParams(), model.info), model, checkpoint=checkpoint)

@@ -12,11 +12,13 @@ import pytest
 
 from analyses.circuit_runs import run, two_layer
 from core.circuits.conftest import load, save
+from figures.circuit_samples import eigen as sample
 from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Spec
 from headscope.analyses.eigen.result import QUANTITIES, EigenResult
 from headscope.analyses.eigen.schema import EigenParams
 from headscope.core.arrays import decode
+from headscope.core.circuits.weights import read_weights
 from headscope.core.model.head_model import HeadModel
 from headscope.errors import Invalid
 
@@ -126,3 +128,75 @@ def test_an_estimate_grows_with_the_model_and_too_long_is_refused(model: HeadMod
     assert small.peak_bytes < large.peak_bytes
     with pytest.raises(Invalid, match="context of 256"):
         EIGEN.plan(Spec(EigenParams(length=200), model.info))
+
+
+def test_ov_spectra_are_the_eigenvalues_that_numpy_finds(model: HeadModel) -> None:
+    import torch
+
+    raw = eigen(model, seeds=1, weight_processing="raw", dtype="float64")
+    weights = read_weights(model, "raw", torch.float64)
+    for layer, head in ((0, 3), (1, 5)):
+        part = weights.layer(layer)
+        # W_E W_V W_O W_U has the eigenvalues of W_O W_U W_E W_V, and zeros
+        small = part.W_O[head] @ weights.W_U @ weights.W_E @ part.W_V[head]
+        wanted = np.linalg.eigvals(small.numpy())
+        got = raw.spectra["ov"][layer, head]
+        moduli = np.hypot(got[:, 0], got[:, 1])
+        assert (np.diff(moduli) <= 1e-3 * moduli[0]).all(), "the largest modulus first"
+        np.testing.assert_allclose(np.sort(moduli), np.sort(np.abs(wanted)), rtol=1e-3, atol=1e-4 * moduli[0])
+        positivity = wanted.real.sum() / np.abs(wanted).sum()
+        assert raw.positivity["ov"][layer, head] == pytest.approx(positivity, abs=1e-4)
+
+
+def test_positivity_is_of_each_spectrum(result: EigenResult) -> None:
+    for name, values in result.spectra.items():
+        real, imaginary = np.moveaxis(values.astype(float), -1, 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            wanted = real.sum(-1) / np.hypot(real, imaginary).sum(-1)
+        np.testing.assert_allclose(result.positivity[name], wanted, rtol=1e-5)
+        known = result.positivity[name][np.isfinite(result.positivity[name])]
+        assert (np.abs(known) <= 1 + 1e-6).all()
+
+
+def test_the_headline_counts_by_hand() -> None:
+    found = sample()
+    assert isinstance(found, EigenResult)
+    numbers = EIGEN.headline(found)
+    ov, through = found.positivity["ov"], found.positivity["qk_best"]
+    pairs = list(zip(ov.reshape(-1).tolist(), through.reshape(-1).tolist(), strict=True))
+    assert numbers["copying_heads"] == sum(copies > 0.5 for copies, _ in pairs)
+    both = sum(copies > 0.5 and matches > 0.5 for copies, matches in pairs)
+    assert numbers["heads_that_copy_and_match"] == both
+    layer, head = map(int, numbers["most_copying_head"].split("."))
+    assert numbers["most_copying_score"] == ov.max() == ov[layer, head]
+    assert numbers["previous_token_head"] == "0.2"
+
+
+def test_the_heads_table_is_the_arrays() -> None:
+    found = sample()
+    assert isinstance(found, EigenResult)
+    table = figures.table(found, "plane")
+    names = [column["name"] for column in table["columns"]]
+    for place, row in enumerate(dict(zip(names, row, strict=True)) for row in table["rows"]):
+        at = divmod(place, 4)
+        assert (row["layer"], row["head"]) == at
+        assert row["ov_positivity"] == pytest.approx(float(found.positivity["ov"][at]), rel=1e-5)
+        assert row["best_previous"] == ("" if at[0] == 0 else "0.2")
+        assert (row["qk_best_positivity"] is None) == (at[0] == 0)
+        assert row["induction"] == pytest.approx(float(found.induction[:, *at].mean()), rel=1e-5)
+
+
+def test_without_a_distance_there_is_no_map_of_it_and_it_says_why(result: EigenResult) -> None:
+    figure = figures.build(result, "qk-offset")
+    assert np.isnan(decode(figure["data"][0]["z"])).all()
+    assert "can't be turned by a fixed distance" in figure["layout"]["meta"]["reading"]
+    names = [column["name"] for column in figures.table(result, "qk-offset")["columns"]]
+    assert "qk_offset_positivity" not in names
+    assert "qk_offset_positivity" in [c["name"] for c in figures.table(sample(), "plane")["columns"]]
+
+
+def test_draws_are_by_their_seeds(model: HeadModel, result: EigenResult) -> None:
+    second = eigen(model, seeds=1, first_seed=1)
+    assert second.seeds == (1,)
+    for name in ("induction", "previous", "current"):
+        np.testing.assert_allclose(second.arrays[name][0], result.arrays[name][1], atol=1e-5)

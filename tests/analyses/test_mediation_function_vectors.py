@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from analyses.specs import SMALL, asked, cut_small, span
 from headscope.analyses import figures
-from headscope.analyses.base import Context, Progress, Spec
+from headscope.analyses.base import Context, Kept, Progress, Spec
 from headscope.analyses.in_place import compute
 from headscope.analyses.mediation_function_vectors import FUNCTION_VECTORS
-from headscope.analyses.mediation_function_vectors.result import FunctionVectorsResult
+from headscope.analyses.mediation_function_vectors.result import FunctionVectorsResult, headline
 from headscope.analyses.mediation_function_vectors.schema import FunctionVectorParams
 from headscope.core.arrays import decode
 from headscope.core.attribution.mediation import effects, mean_z
@@ -179,3 +181,93 @@ def test_without_a_task_there_is_nothing_to_plan() -> None:
     with pytest.raises(Invalid) as caught:
         FUNCTION_VECTORS.plan(spec(mediator_model(), None))
     assert caught.value.code == "task-missing"
+
+
+# -- joined from pieces drawn at random -------------------------------------------------------------
+
+
+def drawn(
+    rows: tuple[int, int] = (8, 8), passed: tuple[int, int] = (0, 0), **params: Any
+) -> tuple[FunctionVectorsResult, dict[str, np.ndarray]]:
+    """What is made of two tasks with so many shuffled prompts, on three layers of four heads."""
+    wanted = asked("mediation-function-vectors", SMALL, clean=5, prompts=8, **params)
+    source = np.random.default_rng(7)
+    truth = {"rise": source.normal(0, 0.01, (2, 8, 3, 4)), "clean": source.uniform(0.6, 1, (2, 5)),
+             "shuffled": source.uniform(0, 0.3, (2, 8))}  # fmt: skip
+    truth["rise"][:, :, 1, 2] += 0.4
+    done: dict[str, Kept] = {}
+    for piece in FUNCTION_VECTORS.plan(wanted):
+        kind, task, words = piece.key.split("/")
+        t, some = int(task), span(words)
+        if kind == "clean":
+            p = truth["clean"][t, some]
+            done[piece.key] = {"z_sum": np.zeros((3, 4, 8)), "probability": p, "right": p > 0.7}
+        else:
+            inside = slice(some.start, min(some.stop, rows[t]))
+            p = truth["shuffled"][t, inside]
+            done[piece.key] = {
+                "rise": truth["rise"][t, inside], "probability": p, "right": p > 0.2,
+                "passed": np.array(passed),
+            }  # fmt: skip
+    return FUNCTION_VECTORS.assemble(wanted, done), truth
+
+
+@pytest.mark.parametrize("cut", [False, True])
+@pytest.mark.parametrize("rows", [(8, 8), (8, 5)])
+def test_effects_are_means_over_the_prompts_that_each_task_has(
+    rows: tuple[int, int], cut: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if cut:
+        cut_small(monkeypatch)
+    found, truth = drawn(rows)
+    of = [truth["rise"][t, :n] for t, n in enumerate(rows)]
+    effect = np.array([rise.mean(axis=0) for rise in of])
+    np.testing.assert_allclose(found.effect, effect, rtol=1e-4, atol=1e-7)
+    error = [rise.std(axis=0, ddof=1) / np.sqrt(len(rise)) for rise in of]
+    np.testing.assert_allclose(found.error, error, rtol=1e-4)
+    np.testing.assert_allclose(found.over_tasks, effect.mean(axis=0), rtol=1e-4, atol=1e-7)
+    assert found.n_prompts.tolist() == list(rows)
+    assert np.isnan(found.rise[1, rows[1] :]).all()
+    np.testing.assert_allclose(found.p_clean, truth["clean"].mean(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(found.right_clean, (truth["clean"] > 0.7).mean(axis=1), rtol=1e-6)
+    shuffled = [truth["shuffled"][t, :n] for t, n in enumerate(rows)]
+    np.testing.assert_allclose(found.p_shuffled, [p.mean() for p in shuffled], rtol=1e-6)
+
+
+def test_a_head_stands_out_beyond_so_many_standard_deviations_over_heads() -> None:
+    found, truth = drawn()
+    effect = truth["rise"].mean(axis=1).reshape(2, -1)
+    limits = effect.mean(axis=1) + 3 * effect.std(axis=1)
+    np.testing.assert_allclose(found.limits, limits, rtol=1e-6)
+    np.testing.assert_array_equal(found.significant.reshape(2, -1), effect > limits[:, None])
+    assert found.significant[:, 1, 2].tolist() == [1, 1]
+    assert found.significant.sum() == 2
+    none, _ = drawn(sds=4.0)
+    assert none.significant.sum() == 0
+    numbers = headline(found)
+    assert (numbers["strongest_head"], numbers["heads_that_stand_out"], numbers["of_heads"]) == ("1.2", 1, 12)
+    assert numbers["its_effect"] == pytest.approx(effect.mean(axis=0).max(), rel=1e-5)
+
+
+def test_each_caveat_of_function_vectors_is_told_when_it_is_due() -> None:
+    assert drawn()[0].notes == []
+    (own, other) = drawn(sds=4.0)[0].notes
+    assert own.startswith("planted: no head stands out. The largest effect is +0.")
+    assert other.startswith("other: no head stands out.")
+    (fewer,) = drawn((8, 5), passed=(2, 1))[0].notes
+    assert fewer == (
+        "other: 5 shuffled prompts, where 8 were asked for (2 too long for the context and 1 whose labels "
+        "can't be shuffled were skipped)."
+    )
+    (plain,) = drawn((6, 8))[0].notes
+    assert plain == "planted: 6 shuffled prompts, where 8 were asked for."
+
+
+def test_the_answers_table_adds_the_strongest_heads_effect() -> None:
+    found, _ = drawn()
+    table = figures.table(found, "answers")
+    names = [column["name"] for column in table["columns"]]
+    for t, row in enumerate(dict(zip(names, row, strict=True)) for row in table["rows"]):
+        assert row["strongest"] == "1.2"
+        assert row["p_patched"] == pytest.approx(found.p_shuffled[t] + found.effect[t].max(), rel=1e-5)
+        assert row["significant"] == 1

@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 
 from analyses.circuit_runs import run, two_layer
 from core.circuits.conftest import load, save
+from figures.circuit_samples import paths as sample
 from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Context, Spec
-from headscope.analyses.paths.kept import MOST_IMPORTANT, MOST_KEPT, by_importance
+from headscope.analyses.paths.kept import MOST_IMPORTANT, MOST_KEPT, by_importance, by_value
 from headscope.analyses.paths.result import QUANTITIES, PathsResult
 from headscope.analyses.paths.schema import PathsParams
 from headscope.core.model.head_model import HeadModel
@@ -253,3 +256,84 @@ def test_patterns_that_dont_fit_are_refused_with_numbers(
     monkeypatch.setattr("headscope.analyses.paths.compute.MOST_PATTERN_BYTES", 1000)
     with pytest.raises(Refused, match="GiB"):
         PATHS.estimate(Spec(PathsParams(), model.info), tokenizer=model.tokenizer)
+
+
+# -- a result made up -------------------------------------------------------------------------------
+
+
+def made_up() -> PathsResult:
+    found = sample()
+    assert isinstance(found, PathsResult)
+    return found
+
+
+def test_terms_and_what_is_left_add_up_to_the_logit() -> None:
+    found = made_up()
+    rows = figures.table(found, "terms")["rows"]
+    assert [row[0] for row in rows] == [
+        "token → 0.2 → 1.0", "token", "position → 0.2", "bias → 1.1", "token → 0.1 → 1.2", "through MLPs",
+    ]  # fmt: skip
+    assert [row[1] for row in rows] == [2, 0, 1, 1, 2, -1]
+    assert sum(row[2] for row in rows) == pytest.approx(found.total)
+    assert {c["name"]: c["unit"] for c in figures.table(found, "terms")["columns"]}["value"] == "logits"
+
+
+def test_losses_by_order_are_means_over_sequences() -> None:
+    found = made_up()
+    rows = figures.table(found, "orders")["rows"]
+    np.testing.assert_allclose([row[1] for row in rows], found.orders.mean(axis=0), rtol=1e-6)
+    np.testing.assert_allclose([row[2] for row in rows], found.orders.std(axis=0, ddof=1), rtol=1e-5)
+    numbers = PATHS.headline(found)
+    assert numbers["strongest_path"] == "token → 0.2 → 1.0"
+    assert [numbers[f"loss_order_{order}"] for order in range(3)] == pytest.approx([row[1] for row in rows])
+    assert "loss_order_3" not in numbers
+
+
+def test_a_heads_part_in_virtual_heads_is_the_most_of_any() -> None:
+    found = made_up()
+    assert found.virtual is not None
+    mean = found.virtual.mean(axis=0)
+    table = figures.table(found, "heads")
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    for head in range(4):
+        first, second = rows[head], rows[4 + head]
+        assert first["virtual_first"] == pytest.approx(float(mean[0, head, 1].max()), rel=1e-5)
+        assert first["virtual_second"] is None
+        assert second["virtual_second"] == pytest.approx(float(mean[0, :, 1, head].max()), rel=1e-5)
+        assert second["virtual_first"] is None
+    ranked = [row[2] for row in figures.table(found, "virtual")["rows"]]
+    assert len(ranked) == 16
+    assert ranked == sorted(ranked, reverse=True)
+
+
+@settings(deadline=None, max_examples=40)
+@given(layers=st.integers(2, 4), heads=st.integers(1, 6), seed=st.integers(0, 99), good=st.floats(0, 1))
+def test_virtual_heads_kept_are_the_largest_those_that_help_first(
+    layers: int, heads: int, seed: int, good: float
+) -> None:
+    source = np.random.default_rng(seed)
+    rise = np.full((layers, heads, layers, heads), np.nan)
+    for one in range(layers):
+        for two in range(one + 1, layers):
+            rise[one, :, two] = source.normal(size=(heads, heads)) * np.where(
+                source.uniform(size=(heads, heads)) < good, 1, -1
+            )
+    chosen = by_importance(rise)
+    values = np.array([rise[tuple(pair)] for pair in chosen.tolist()])
+    assert len(chosen) <= MOST_KEPT
+    assert len({tuple(pair) for pair in chosen.tolist()}) == len(chosen)
+    assert np.isfinite(values).all()
+    helps = values > 0
+    assert (np.diff(helps.astype(int)) <= 0).all(), "those that help come first"
+    for part in (values[helps], values[~helps]):
+        assert (np.diff(np.abs(part)) <= 0).all()
+    known = np.sort(np.abs(rise[np.isfinite(rise)]))[::-1]
+    largest = set(known[:MOST_IMPORTANT].tolist())
+    assert largest <= set(np.abs(values).tolist())
+
+
+def test_pairs_kept_by_value_join_their_sources() -> None:
+    terms = [(0, 5, 1.0), (0, 5, 1.5), (1, 4, -2.0), (3, -1, 9.0), (-1, -1, 9.0), (2, 4, 0.5)]
+    assert by_value(terms, 4).tolist() == [[0, 0, 1, 1], [0, 1, 1, 0], [0, 2, 1, 0]]
+    assert by_value([], 4).shape == (0, 4)

@@ -10,13 +10,16 @@ import pytest
 import torch
 
 from analyses.circuit_runs import run, two_layer
+from figures.circuit_samples import skip_trigrams as sample
 from headscope.analyses import ANALYSES, figures
 from headscope.analyses.base import Spec
+from headscope.analyses.in_place import compute
 from headscope.analyses.skip_trigrams.result import QUANTITIES, SkipTrigramsResult
 from headscope.analyses.skip_trigrams.schema import SkipTrigramsParams
+from headscope.core.arrays import decode
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
-from headscope.errors import Invalid, NotFound
+from headscope.errors import Cancelled, Invalid, NotFound
 
 SKIP = ANALYSES["skip-trigrams"]
 
@@ -110,3 +113,72 @@ def test_part_of_the_vocabulary_is_said(model: HeadModel) -> None:
     assert part.vocabulary == 100
     assert any("first 100 of 512" in note for note in part.notes)
     assert part.sources.max() < 100
+
+
+def made_up() -> SkipTrigramsResult:
+    found = sample()
+    assert isinstance(found, SkipTrigramsResult)
+    return found
+
+
+def test_the_table_of_crossed_pairs_has_those_there_are() -> None:
+    table = figures.table(made_up(), "crossed", head="1.0")
+    names = [column["name"] for column in table["columns"]]
+    (row,) = (dict(zip(names, row, strict=True)) for row in table["rows"])
+    assert [row[name] for name in names[:5]] == [" keep", "\n", "<b>", "0xff", "\n"]
+    assert [row[name] for name in ("b1c1", "b2c2", "b1c2", "b2c1", "margin")] == [8, 15, 10, 12, 3]
+    assert {column["name"]: column["unit"] for column in table["columns"]}["margin"] == "nats"
+    (empty,) = figures.table(made_up(), "crossed", head="0.1")["rows"]
+    assert empty == [""] * 5 + [None] * 5
+
+
+def test_crossed_pairs_are_drawn_by_their_weaker_one_or_said_to_be_none() -> None:
+    figure = figures.build(made_up(), "crossed", head="1.0")
+    assert decode(figure["data"][0]["x"]).tolist() == [10]
+    none = figures.build(made_up(), "crossed", head="0.1")
+    assert "Head 0.1 has no crossed pairs" in none["layout"]["meta"]["reading"]
+    assert SKIP.headline(made_up()) == {
+        "heads": 2, "worst_crossed_head": "1.0", "worst_crossed_score": 10.0,
+    }  # fmt: skip
+
+
+def test_without_a_head_the_strongest_trigrams_is_shown() -> None:
+    figure = figures.build(made_up(), "trigrams")
+    assert figure["layout"]["meta"]["head"] == [1, 0]
+    assert decode(figure["data"][0]["x"]).tolist() == [9, 2, 1]
+    table = figures.table(made_up(), "trigrams")
+    assert [row[-1] for row in table["rows"]] == [9, 2, 1]
+    assert [row[1] for row in table["rows"]] == ["0xff", "\n", " keep"]
+
+
+def test_no_markup_of_a_token_reaches_a_label() -> None:
+    for name in figures.names("skip-trigrams"):
+        assert "<b>" not in str([trace.get("y") for trace in figures.build(made_up(), name)["data"]])
+
+
+def test_bigrams_are_logits_above_the_tokens_mean(model: HeadModel, result: SkipTrigramsResult) -> None:
+    from headscope.core.circuits.weights import read_weights
+
+    weights = read_weights(model, dtype=torch.float64)
+    # the final norm divides by a token's size, whose weights are folded into what reads it
+    size = weights.W_E.pow(2).mean(dim=1, keepdim=True).sqrt()
+    direct = weights.W_E / size @ weights.W_U
+    direct = direct - direct.mean(dim=1, keepdim=True)
+    places = result.bigram_rows.tolist(), result.bigram_columns.tolist()
+    np.testing.assert_allclose(result.bigram_values, direct[places].numpy(), rtol=1e-3)
+    assert result.bigram_values[0] == pytest.approx(float(direct.max()), rel=1e-3)
+    assert (np.diff(result.bigram_values) <= 0).all()
+
+
+def test_the_best_tokens_of_a_source_come_first(result: SkipTrigramsResult) -> None:
+    assert (np.diff(result.q, axis=2) <= 1e-6).all()
+    assert (np.diff(result.o, axis=2) <= 1e-6).all()
+    np.testing.assert_allclose(result.scores, result.q[..., 0] * result.o[..., 0], rtol=1e-4)
+
+
+def test_skip_trigrams_stop_at_a_checkpoint(model: HeadModel) -> None:
+    def checkpoint() -> None:
+        raise Cancelled("Stopped.", "Start it again.")
+
+    with pytest.raises(Cancelled):
+        compute(SKIP, Spec(SkipTrigramsParams(heads="0.0"), model.info), model, checkpoint=checkpoint)
