@@ -42,8 +42,9 @@ class Premises:
     @property
     def hold(self) -> bool:
         """Whether the model's roles are what they were planted as."""
-        worth, worthless = min(self.needed, self.harmful, self.pair), max(self.useless, self.one_of_pair)
-        return worth >= MUCH and worthless <= self.little
+        # One by one, because NaN gets lost in a minimum.
+        worth, worthless = (self.needed, self.harmful, self.pair), (self.useless, self.one_of_pair)
+        return all(nats >= MUCH for nats in worth) and all(nats <= self.little for nats in worthless)
 
 
 def premises(model: HeadModel, plan: Plan, examples: Sequence[Example], regularisation: float) -> Premises:
