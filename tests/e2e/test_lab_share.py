@@ -38,7 +38,7 @@ def make_link(page: Page) -> str:
     dialog = page.get_by_role("dialog", name="Share this view")
     expect(dialog).to_contain_text("can read the prompt’s text")
     dialog.get_by_role("button", name="Create link").click()
-    link = dialog.get_by_label("The link").input_value()
+    link = dialog.get_by_role("textbox", name="The link").input_value()
     page.keyboard.press("Escape")
     return link
 

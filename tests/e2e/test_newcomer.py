@@ -80,7 +80,7 @@ def test_a_newcomer_runs_watches_narrows_down_and_shares(
 
     page.get_by_role("button", name="Share").click()
     page.get_by_role("button", name="Create link").click()
-    link = page.get_by_label("The link").input_value()
+    link = page.get_by_role("textbox", name="The link").input_value()
     assert re.search(r"/s/[\w-]{16,}$", link)
     page.screenshot(path=screenshots / "share-light.png")
     page.keyboard.press("Escape")
