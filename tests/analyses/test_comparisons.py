@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from figures.pattern_samples import induction
 from figures.results import compared, on, result, without_fit
@@ -226,3 +228,82 @@ def test_the_diagonal_counts_a_tasks_own_heads() -> None:
     (own,) = (words for words in figure["layout"]["annotations"] if (words["x"], words["y"]) == (1, 1))
     held = roles.shares(ONE_MODEL[1].arrays["g_plus"], ONE_MODEL[1].arrays["g_minus"])["facilitation"]
     assert own["text"] == f"{held.any * 8:.0f}"
+
+
+# -- properties -------------------------------------------------------------------------------------
+
+some = st.integers(0, 10**6)
+
+
+def drawn(seed: int, task: str = "pairs") -> Result:
+    """A run of one to four seeds."""
+    return on(result(seeds=1 + seed % 4, seed=seed), task=task)
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=some, low=st.floats(0.05, 0.95), more=st.floats(0, 0.5))
+def test_a_higher_threshold_leaves_no_more_heads_and_always_is_the_least(
+    seed: int, low: float, more: float
+) -> None:
+    run = drawn(seed)
+    (below,) = rows("shares", [run], published=False, threshold=low)
+    (above,) = rows("shares", [run], published=False, threshold=min(1.0, low + more))
+    for score in roles.SCORE_NAMES:
+        for part in ("always", "any", "mean"):
+            assert above[f"{score}_{part}"] <= below[f"{score}_{part}"] + 1e-9
+        of = [below[f"{score}_{part}"] for part in ("always", "mean", "any")]
+        assert of == sorted(of)
+        assert of[0] >= 0
+        assert of[-1] <= 100
+
+
+@settings(deadline=None, max_examples=25)
+@given(first=some, second=some, mode=st.sampled_from(("every", "always", "any")))
+def test_overlap_counts_every_head_once_and_does_not_depend_on_the_order(
+    first: int, second: int, mode: str
+) -> None:
+    one, other = drawn(first, "one"), drawn(second, "two")
+    there, back = rows("overlap", [one, other], mode=mode), rows("overlap", [other, one], mode=mode)
+    for row, turned in zip(there, back, strict=True):
+        assert sum(row[part] for part in ("both", "first_only", "second_only", "neither")) == pytest.approx(8)
+        for mine, theirs in (("both", "both"), ("first_only", "second_only"), ("expected", "expected")):
+            assert row[mine] == pytest.approx(turned[theirs], abs=1e-6)
+        assert (row["phi"] is None) == bool(row["missing"])
+        if row["phi"] is not None:
+            assert -1 - 1e-6 <= row["phi"] <= 1 + 1e-6
+            assert row["phi"] == pytest.approx(turned["phi"], abs=1e-6)
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=some)
+def test_a_run_beside_itself_is_the_same(seed: int) -> None:
+    pair = [drawn(seed, "one"), drawn(seed, "two")]
+    for row in rows("overlap", pair, mode="any"):
+        assert row["first_only"] == row["second_only"] == 0
+        assert row["phi"] is None or row["phi"] == pytest.approx(1)
+    (alike,) = rows("correlation", pair)
+    for score in roles.SCORE_NAMES:
+        assert alike[score] == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", comparisons.COMPARISONS)
+def test_a_view_follows_what_it_says_and_nothing_else(name: str) -> None:
+    one = comparisons.COMPARISONS[name]
+    runs = ONE_MODEL if one.one_model else RUNS
+    changes: dict[str, Any] = {
+        "threshold": 0.93, "mode": "any", "score": "interference", "published": False, "common": True,
+    }  # fmt: skip
+    plain = comparisons.build(name, runs)
+    for option, value in changes.items():
+        moved = comparisons.build(name, runs, **{option: value}) != plain
+        assert moved == (option in one.follows), option
+
+
+def test_units_of_comparisons() -> None:
+    units = {
+        name: {column["unit"] for column in comparisons.table(name, ONE_MODEL)["columns"]}
+        for name in comparisons.COMPARISONS
+    }
+    assert units == {
+        "shares": {"", "%"}, "ecdf": {"", "share"}, "correlation": {""}, "overlap": {"", "heads"},
+    }  # fmt: skip

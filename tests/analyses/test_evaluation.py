@@ -114,8 +114,8 @@ def test_tasks_stand_beside_each_other_and_the_headline_is_their_mean() -> None:
         "mean_accuracy_gated": pytest.approx(0.425),
         "heads_shut": 6,
     }
-    first = {"accuracy": found.accuracy[:1], "log_probability": found.log_probability[:1]}
-    one = replace(found, **first, tasks=found.tasks[:1])
+    accuracy, log_probability = found.accuracy[:1], found.log_probability[:1]
+    one = replace(found, accuracy=accuracy, log_probability=log_probability, tasks=found.tasks[:1])
     assert headline(one)["accuracy_gated"] == pytest.approx(0.3)
     assert found.to_json()["values"]["gates"] == {"id": "1", "name": "half", "origin": "by hand"}
 

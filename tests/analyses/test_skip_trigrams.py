@@ -160,9 +160,10 @@ def test_bigrams_are_logits_above_the_tokens_mean(model: HeadModel, result: Skip
     from headscope.core.circuits.weights import read_weights
 
     weights = read_weights(model, dtype=torch.float64)
-    # the final norm divides by a token's size, whose weights are folded into what reads it
-    size = weights.W_E.pow(2).mean(dim=1, keepdim=True).sqrt()
-    direct = weights.W_E / size @ weights.W_U
+    # the final norm centres a token and divides by its size; its weights are folded into what reads it
+    centred = weights.W_E - weights.W_E.mean(dim=1, keepdim=True)
+    size = centred.var(dim=1, correction=0, keepdim=True).add(1e-5).sqrt()
+    direct = centred / size @ weights.W_U
     direct = direct - direct.mean(dim=1, keepdim=True)
     places = result.bigram_rows.tolist(), result.bigram_columns.tolist()
     np.testing.assert_allclose(result.bigram_values, direct[places].numpy(), rtol=1e-3)

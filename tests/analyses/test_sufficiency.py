@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from figures.samples import sufficiency as sample
 from headscope.analyses import figures
 from headscope.analyses.base import Input, Spec
 from headscope.analyses.chg.result import ChgResult
@@ -21,8 +22,9 @@ from headscope.analyses.sufficiency import SUFFICIENCY
 from headscope.analyses.sufficiency.curve import bisect
 from headscope.analyses.sufficiency.gates import offered
 from headscope.analyses.sufficiency.plan import ask_flop, cuts
-from headscope.analyses.sufficiency.result import SufficiencyResult
+from headscope.analyses.sufficiency.result import SufficiencyResult, headline
 from headscope.analyses.sufficiency.schema import SufficiencyParams
+from headscope.core.arrays import decode
 from headscope.core.gating.evaluation import evaluate
 from headscope.core.gating.removal import counts, random_order
 from headscope.errors import Invalid, Refused
@@ -200,3 +202,58 @@ def test_estimate_plan_and_export() -> None:
     assert len(export(result, "csv").content.decode().splitlines()) == 1 + len(result.open_heads)
     assert export(result, "csv", figure="subset").filename == "headscope-micro-sufficiency-planted-subset.csv"
     assert b"Sufficient heads" in export(result, "html").content
+
+
+# -- a result made up -------------------------------------------------------------------------------
+
+
+def made_up() -> SufficiencyResult:
+    found = sample()
+    assert isinstance(found, SufficiencyResult)
+    return found
+
+
+def test_the_curve_drawn_is_the_tables_and_random_orders_stand_beside() -> None:
+    found = made_up()
+    table = figures.table(found, "curve")
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    line = figures.build(found, "curve")["data"][2]
+    np.testing.assert_allclose(decode(line["y"]), [100 * row["kept"] for row in rows], rtol=1e-5)
+    by_k = {row["open_heads"]: row for row in rows}
+    assert by_k[2]["random_mean"] is None, "random orders weren't asked there"
+    assert by_k[4]["random_mean"] == pytest.approx((0.3 + 0.5) / 2, rel=1e-5)
+    assert (by_k[4]["random_low"], by_k[4]["random_high"]) == pytest.approx((0.3, 0.5), rel=1e-5)
+    reading = figures.build(found, "curve")["layout"]["meta"]["reading"]
+    assert "3 of 8 heads keep 96.0 % of it, where 95 % were asked for" in reading
+    assert headline(found) == {
+        "sufficient_heads": 3, "of_heads": 8, "kept": pytest.approx(0.96),
+        "log_probability_all_open": pytest.approx(-0.1), "log_probability_all_closed": pytest.approx(-3.1),
+    }  # fmt: skip
+
+
+def test_the_subset_is_the_first_heads_in_order() -> None:
+    table = figures.table(made_up(), "subset")
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    assert sorted(row["rank"] for row in rows) == list(range(1, 9))
+    assert all(row["open"] == (row["rank"] <= 3) for row in rows)
+    by_rank = sorted(rows, key=lambda row: row["rank"])
+    facilitation = [row["facilitation"] for row in by_rank]
+    assert facilitation == sorted(facilitation, reverse=True)
+
+
+def test_the_sufficient_heads_are_offered_as_gates_or_refused() -> None:
+    found = made_up()
+    (preset,) = offered(found, AskedGates())
+    np.testing.assert_array_equal(preset.gates, found.subset)
+    assert not preset.of_seeds
+    assert preset.reading.startswith("3 of 8 heads open, all others shut: they keep 96 %")
+    nothing = replace(found, fewest=None, kept=None)
+    with pytest.raises(Refused) as refused:
+        offered(nothing, AskedGates())
+    assert refused.value.code == "no-gates"
+    figure = figures.build(nothing, "curve")
+    assert "nothing to keep" in figure["layout"]["meta"]["reading"]
+    assert figure["layout"]["shapes"] == []
+    assert headline(nothing)["sufficient_heads"] is None
