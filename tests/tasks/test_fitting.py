@@ -112,6 +112,6 @@ def test_chance_is_a_share_that_no_constant_guess_beats(answers: list[tuple[int,
     for guess in range(4):
         right = [sum(token == guess for token in answer) / len(answer) for answer in answers]
         assert sum(right) / len(right) <= found.chance("each") + 1e-9
-    for guess in set(answers):
-        assert answers.count(guess) / len(answers) <= found.chance("top") + 1e-9
+    for answer in set(answers):
+        assert answers.count(answer) / len(answers) <= found.chance("top") + 1e-9
     assert 0 < found.chance("each") <= 1 + 1e-9

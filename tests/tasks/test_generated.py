@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
@@ -14,10 +15,8 @@ from headscope.tasks.preview import as_tokens
 from headscope.tasks.task import Example, Split
 from headscope.tasks.vocabulary import ordinary_tokens, rule_tokens, spaced_words, within_text
 
-INDUCTION, ABA, ABB = (builtin_tasks()[name] for name in ("induction", "rule-aba", "rule-abb"))
-assert isinstance(INDUCTION, InductionTask)
-assert isinstance(ABA, RuleTask)
-assert isinstance(ABB, RuleTask)
+INDUCTION = cast("InductionTask", builtin_tasks()["induction"])
+ABA, ABB = (cast("RuleTask", builtin_tasks()[f"rule-{rule}"]) for rule in ("aba", "abb"))
 SPLITS: tuple[Split, Split] = ("train", "test")
 
 
