@@ -14,14 +14,14 @@ from headscope.store.artifacts import insert_once
 from headscope.store.tables import GateVectorRow, now
 
 
-class Kept(NamedTuple):
+class SavedGates(NamedTuple):
     """A row, and whether it is new."""
 
     row: GateVectorRow
     new: bool
 
 
-def add(session: Session, vector: GateVector) -> Kept:
+def add(session: Session, vector: GateVector) -> SavedGates:
     """Keep gates. The same gates of the same weights are kept once, under the last name given."""
     n_layers, n_heads = vector.gates.shape
     new = insert_once(
@@ -41,7 +41,7 @@ def add(session: Session, vector: GateVector) -> Kept:
     if not new and (row.name, row.origin) != (vector.name, vector.origin):
         row.name, row.origin = vector.name, vector.origin
         session.flush()
-    return Kept(row, new)
+    return SavedGates(row, new)
 
 
 def get(session: Session, vector_id: str) -> GateVectorRow:

@@ -14,14 +14,14 @@ from headscope.store.tables import Prompt, now
 from headscope.tasks.prompts import PromptSet, beginning
 
 
-class Kept(NamedTuple):
+class SavedPrompts(NamedTuple):
     """A row, and whether it is new."""
 
     row: Prompt
     new: bool
 
 
-def add(session: Session, prompts: PromptSet) -> Kept:
+def add(session: Session, prompts: PromptSet) -> SavedPrompts:
     """Keep a prompt or batch. One that is there already stays, under its new name where one is given."""
     texts = list(prompts.texts)
     new = insert_once(
@@ -40,7 +40,7 @@ def add(session: Session, prompts: PromptSet) -> Kept:
     if prompts.name and row.name != prompts.name:
         row.name = prompts.name
         session.flush()
-    return Kept(row, new)
+    return SavedPrompts(row, new)
 
 
 def get(session: Session, prompt_id: str) -> Prompt:

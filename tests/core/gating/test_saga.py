@@ -14,7 +14,7 @@ from headscope.core.gating.fit import (
     initial_logits,
     loss_and_gradient,
 )
-from headscope.core.gating.saga import Memory, pays
+from headscope.core.gating.saga import SlopeMemory, pays
 from micro.model import random_examples, random_model
 
 PHASE = Phase(12, 0.1, 0.5, 0.1, batch_size=4, stream="push", remembers=True)
@@ -25,8 +25,8 @@ def _start() -> FitState:
     return FitState.fresh(initial_logits(SEEDS, 2, 3, torch.float64))
 
 
-def _memory(n_examples: int) -> Memory:
-    return Memory.fresh(torch.zeros(1, 1, 2, dtype=torch.float64), n_examples)
+def _memory(n_examples: int) -> SlopeMemory:
+    return SlopeMemory.fresh(torch.zeros(1, 1, 2, dtype=torch.float64), n_examples)
 
 
 def test_the_first_batch_counts_as_it_is() -> None:
@@ -47,7 +47,7 @@ def test_a_batch_adds_what_changed_to_the_mean_of_all_that_is_remembered() -> No
 def test_at_gates_that_stand_still_a_batch_of_one_has_the_slope_of_all_examples() -> None:
     model, examples = random_model(), random_examples(9)
     logits = initial_logits([5], 2, 3, torch.float64)
-    memory = Memory.fresh(logits, len(examples))
+    memory = SlopeMemory.fresh(logits, len(examples))
     _, whole = loss_and_gradient(model, examples, [(0, i) for i in range(9)], logits)
     loss_and_gradient(model, examples, [(0, i) for i in range(9)], logits, memory=memory)
     _, one = loss_and_gradient(model, examples, [(0, 4)], logits, memory=memory)
@@ -59,7 +59,7 @@ def test_the_blend_is_that_of_slopes_taken_one_by_one() -> None:
     logits = initial_logits(SEEDS, 2, 3, torch.float64)
     rows = [(0, 1), (0, 7), (1, 7), (1, 2)]
     moved = logits + 0.3
-    memory = Memory.fresh(logits, len(examples))
+    memory = SlopeMemory.fresh(logits, len(examples))
     loss_and_gradient(model, examples, rows, logits, memory=memory)
     _, blended = loss_and_gradient(model, examples, [(0, 7), (1, 2)], moved, memory=memory)
     for seed, (again, other) in enumerate([(7, 1), (2, 7)]):

@@ -14,7 +14,7 @@ from headscope.core.gating.fit import (
     advance,
     initial_logits,
 )
-from headscope.core.gating.settling import Settling, Watch
+from headscope.core.gating.settling import Settling, SideHistory
 from micro.model import random_examples, random_model
 
 SEEDS = (0, 3, 7)
@@ -28,7 +28,7 @@ def _start(seeds: Sequence[int] = SEEDS) -> FitState:
 
 def _watched(path: Sequence[Sequence[float]], rule: Settling) -> list[int]:
     """How many updates each head-by-head path of gates [update][head] is given, one seed, one layer."""
-    watch = Watch.fresh(torch.zeros(1, 1, len(path[0])))
+    watch = SideHistory.fresh(torch.zeros(1, 1, len(path[0])))
     for gates in path:
         if watch.settled.all():
             break
@@ -57,7 +57,7 @@ def test_a_side_is_that_of_the_mean_gate_in_a_window() -> None:
 
 
 def test_a_failed_seed_never_settles_and_counts_no_updates() -> None:
-    watch = Watch.fresh(torch.zeros(2, 1, 1))
+    watch = SideHistory.fresh(torch.zeros(2, 1, 1))
     for _ in range(20):
         watch = watch.after(torch.tensor([[[0.9]], [[torch.nan]]]), Settling(window=2, changed=0.0, calm=1))
     assert watch.settled.tolist() == [True, False]

@@ -39,7 +39,7 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
     what is known of who has settled and what is remembered of the examples.
     """
     from headscope.core.gating.fit import advance
-    from headscope.core.gating.settling import Watch
+    from headscope.core.gating.settling import SideHistory
 
     params = spec.params
     seeds = [params.first_seed + index for index in work.seeds]
@@ -60,7 +60,7 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
         report=report,
     )
     arrays = {name: getattr(state, name).cpu().numpy() for name in _STATE}
-    watched = {name: getattr(state.watch, name).numpy() for name in Watch.names()}
+    watched = {name: getattr(state.watch, name).numpy() for name in SideHistory.names()}
     memory = state.memory
     remembered = {} if memory is None else {"slopes": memory.slopes.numpy(), "met": memory.met.numpy()}
     return {**arrays, **watched, **remembered, "losses": state.losses.numpy()}
@@ -105,8 +105,8 @@ def _start(work: Updates, seeds: Sequence[int], context: Context) -> FitState:
     import torch
 
     from headscope.core.gating.fit import FitState, initial_logits
-    from headscope.core.gating.saga import Memory
-    from headscope.core.gating.settling import Watch
+    from headscope.core.gating.saga import SlopeMemory
+    from headscope.core.gating.settling import SideHistory
 
     if work.after is None:
         info = context.model.info
@@ -119,8 +119,8 @@ def _start(work: Updates, seeds: Sequence[int], context: Context) -> FitState:
     }
     if not work.updates.start:
         return FitState.fresh(before["logits"])
-    watch = Watch(**{name: before[name] for name in Watch.names()})
-    memory = Memory(before["slopes"], before["met"]) if "slopes" in before else None
+    watch = SideHistory(**{name: before[name] for name in SideHistory.names()})
+    memory = SlopeMemory(before["slopes"], before["met"]) if "slopes" in before else None
     logits, first, second = (before[name] for name in _STATE)
     none = torch.zeros(len(seeds), 0, dtype=torch.float64)
     return FitState(work.updates.start, logits, first, second, none, watch, memory)

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from headscope.analyses.base import Result
 from headscope.analyses.columns import Table
-from headscope.analyses.comparisons.base import MOST, Chosen, Compared, Comparison, Look, choose
+from headscope.analyses.comparisons.base import MOST, Chosen, Compared, CompareView, Comparison, choose
 from headscope.analyses.comparisons.correlation import CORRELATION
 from headscope.analyses.comparisons.ecdf import ECDF
 from headscope.analyses.comparisons.overlap import OVERLAP
@@ -27,8 +27,18 @@ from headscope.figures.theme import Drawing
 from headscope.figures.view import view
 
 __all__ = [
-    "COMPARISONS", "MOST", "Chosen", "Compared", "Comparison", "Look", "build", "choose", "find", "look",
-    "reported", "table",
+    "COMPARISONS",
+    "MOST",
+    "Chosen",
+    "CompareView",
+    "Compared",
+    "Comparison",
+    "build",
+    "choose",
+    "find",
+    "look",
+    "reported",
+    "table",
 ]  # fmt: skip
 
 COMPARISONS: dict[str, Comparison] = {
@@ -76,7 +86,9 @@ def table(
     return comparison.rows(choose(runs, comparison), seen)
 
 
-def reported(name: str, runs: Iterable[Compared | Result], seen: Look) -> tuple[Chosen, Drawing, Table]:
+def reported(
+    name: str, runs: Iterable[Compared | Result], seen: CompareView
+) -> tuple[Chosen, Drawing, Table]:
     """The runs as they were chosen, with both figure and table: what an export holds."""
     comparison = find(name)
     chosen = choose(runs, comparison)
@@ -102,9 +114,9 @@ def look(
     published: bool = True,
     common: bool = False,
     theme: str = "light",
-) -> Look:
+) -> CompareView:
     """Checked: ``Invalid`` for a threshold outside (0, 1], an unknown mode, score or theme."""
-    seen = Look(view(threshold, mode, theme), published=published, common=common)
+    seen = CompareView(view(threshold, mode, theme), published=published, common=common)
     if score not in SCORE_NAMES:
         raise Invalid(f"There is no score {score!r}.", f"Use {', '.join(SCORE_NAMES)}.", code="unknown-score")
     return replace(seen, score=score)

@@ -71,7 +71,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Look:
+class CompareView:
     """How runs are looked at. ``score`` is one of core.gating.roles' names, for views that show one at a
     time.
 
@@ -111,8 +111,8 @@ class Comparison:
     least: int
     one_model: bool
     follows: tuple[str, ...]
-    draw: Callable[[Chosen, Look], Drawing]
-    rows: Callable[[Chosen, Look], Table]
+    draw: Callable[[Chosen, CompareView], Drawing]
+    rows: Callable[[Chosen, CompareView], Table]
 
 
 def choose(runs: Iterable[Compared | Result], comparison: Comparison) -> Chosen:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from headscope.analyses.columns import Array, Column, Table, table
-from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, Comparison, Look
+from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, CompareView, Comparison
 from headscope.core.gating import roles
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures.matrix import matrix
@@ -33,7 +33,7 @@ def why_not(first: Compared, second: Compared, score: str) -> str:
     return ""
 
 
-def draw(chosen: Chosen, look: Look) -> Drawing:
+def draw(chosen: Chosen, look: CompareView) -> Drawing:
     """The matrix of one score."""
     values = _values(chosen, look.score)
     known = values[np.isfinite(values)]
@@ -51,7 +51,7 @@ def draw(chosen: Chosen, look: Look) -> Drawing:
     return titled(figure, "How alike are the scores spread?", reading, score=look.score)
 
 
-def rows(chosen: Chosen, look: Look) -> Table:
+def rows(chosen: Chosen, look: CompareView) -> Table:
     """A row for each pair: r of each score, and why where there is none."""
     pairs = [(a, b) for place, a in enumerate(chosen.runs) for b in chosen.runs[place + 1 :]]
     columns: list[Column] = [

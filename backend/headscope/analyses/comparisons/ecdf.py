@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.columns import Array, Column, Table, table
-from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, Comparison, Look
+from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, CompareView, Comparison
 from headscope.core.gating import roles
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures import curves
@@ -24,7 +24,7 @@ _PANEL, _BETWEEN, _ABOVE, _BELOW = 190, 46, 60, 44
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 
-def draw(chosen: Chosen, look: Look) -> Drawing:
+def draw(chosen: Chosen, look: CompareView) -> Drawing:
     """A panel for each task, a line for each model, the lowest and highest seed as a band."""
     tasks = list(dict.fromkeys(run.task for run in chosen.runs))
     styles = {key: number for number, key in enumerate(dict.fromkeys(map(_series, chosen.runs)))}
@@ -53,7 +53,7 @@ def draw(chosen: Chosen, look: Look) -> Drawing:
     )
 
 
-def rows(chosen: Chosen, look: Look) -> Table:
+def rows(chosen: Chosen, look: CompareView) -> Table:
     """A row for each run and score from 0 to 1: the share of heads that reach it, all three scores."""
     pieces = []
     for run in chosen.runs:

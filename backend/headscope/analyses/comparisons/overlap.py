@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.columns import Array, Column, Table, table
-from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, Comparison, Look
+from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, CompareView, Comparison
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.core.statistics.overlap import Overlap, overlap
 from headscope.figures.matrix import matrix
@@ -24,7 +24,7 @@ _ROOMY = 4
 MODES = {"every": "share of seeds", "always": "in every seed", "any": "in some seed"}
 
 
-def weights(run: Compared, score: str, look: Look) -> Array:
+def weights(run: Compared, score: str, look: CompareView) -> Array:
     """Each head's weight in [0, 1], [layer, head]; NaN where no seed has a fit."""
     has = run.score(score)[run.ran] >= look.view.threshold
     if not len(has):
@@ -33,12 +33,12 @@ def weights(run: Compared, score: str, look: Look) -> Array:
     return np.asarray(reduce[look.view.mode](has, axis=0), float)
 
 
-def between(first: Compared, second: Compared, score: str, look: Look) -> Overlap:
+def between(first: Compared, second: Compared, score: str, look: CompareView) -> Overlap:
     """The overlap of two runs of one model."""
     return overlap(weights(first, score, look), weights(second, score, look))
 
 
-def why_not(first: Compared, second: Compared, score: str, look: Look) -> str:
+def why_not(first: Compared, second: Compared, score: str, look: CompareView) -> str:
     """Why two runs have no phi; nothing where they have one."""
     for run in (first, second):
         held = weights(run, score, look)
@@ -56,7 +56,7 @@ def why_not(first: Compared, second: Compared, score: str, look: Look) -> str:
     return ""
 
 
-def draw(chosen: Chosen, look: Look) -> Drawing:
+def draw(chosen: Chosen, look: CompareView) -> Drawing:
     """Phi as colour, heads in both and phi as words; on the diagonal a task's own heads."""
     found = [[between(a, b, look.score, look) for b in chosen.runs] for a in chosen.runs]
     chance = len(chosen.runs) <= _ROOMY
@@ -91,7 +91,7 @@ def draw(chosen: Chosen, look: Look) -> Drawing:
     )
 
 
-def rows(chosen: Chosen, look: Look) -> Table:
+def rows(chosen: Chosen, look: CompareView) -> Table:
     """A row for each pair and role: heads in both, in one, in neither, in both by chance, and phi."""
     pairs = [
         (score, a, b)
@@ -146,7 +146,7 @@ def _cell(one: Overlap, chance: bool) -> str:
     return f"{_heads(one.both)}{expected}<br>φ {phi}"
 
 
-def _told(first: Compared, second: Compared, one: Overlap, look: Look) -> str:
+def _told(first: Compared, second: Compared, one: Overlap, look: CompareView) -> str:
     if first is second:
         return f"{first.task}: {_heads(one.both + one.first_only)} heads"
     reason = why_not(first, second, look.score, look)

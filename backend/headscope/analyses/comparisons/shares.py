@@ -22,7 +22,7 @@ import numpy as np
 
 from headscope.analyses.columns import Column, Table, table
 from headscope.analyses.comparisons import published
-from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, Comparison, Look
+from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, CompareView, Comparison
 from headscope.core.arrays import encode
 from headscope.core.gating import roles
 from headscope.core.gating.roles import SCORE_NAMES
@@ -100,7 +100,7 @@ def _reference(one: published.Published) -> Row:
     )
 
 
-def rows(chosen: Chosen, look: Look) -> Table:
+def rows(chosen: Chosen, look: CompareView) -> Table:
     """A row for each run, then the published ones; percentages of heads."""
     shown = _shown(chosen, look)
     fewest = chosen.fewest_seeds
@@ -120,7 +120,7 @@ def rows(chosen: Chosen, look: Look) -> Table:
     return table(columns)
 
 
-def draw(chosen: Chosen, look: Look) -> Drawing:
+def draw(chosen: Chosen, look: CompareView) -> Drawing:
     """Three bars a run: faint to Any, solid to Always, a line at the mean over seeds."""
     shown = _shown(chosen, look)
     own = len(chosen.runs)
@@ -175,7 +175,7 @@ SHARES = Comparison(
 )
 
 
-def _shown(chosen: Chosen, look: Look) -> list[Row]:
+def _shown(chosen: Chosen, look: CompareView) -> list[Row]:
     seeds = chosen.fewest_seeds if look.common else None
     own = [row_of(run, look.view.threshold, seeds) for run in chosen.runs]
     return own + ([_reference(one) for one in published.LLAMA] if look.published else [])

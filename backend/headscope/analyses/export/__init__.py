@@ -68,7 +68,7 @@ def export(
     view(threshold, mode, theme, head)
     if figure is not None:
         figures.table(result, figure, threshold, mode, head)
-    look = Look(figure, threshold, mode, theme, head)
+    look = ExportView(figure, threshold, mode, theme, head)
     known = Facts.of(result, facts or {})
     content = _write(kind, result, facts or {}, known, look)
     first = figures.names(result.analysis)[0]
@@ -84,7 +84,7 @@ def unknown_format(asked: str, known: Sequence[str]) -> Invalid:
 
 
 @dataclass(frozen=True)
-class Look:
+class ExportView:
     """Which figure, and how it is looked at."""
 
     figure: str | None
@@ -94,7 +94,7 @@ class Look:
     head: str | None = None
 
 
-def _write(kind: Format, result: Result, run: Mapping[str, Any], facts: Facts, look: Look) -> bytes:
+def _write(kind: Format, result: Result, run: Mapping[str, Any], facts: Facts, look: ExportView) -> bytes:
     if kind == "npz":
         return numbers.npz(result)
     if kind == "csv":

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from headscope.analyses import comparisons
 from headscope.analyses.base import Result
 from headscope.analyses.columns import Table
-from headscope.analyses.comparisons import Chosen, Compared, Look
+from headscope.analyses.comparisons import Chosen, Compared, CompareView
 from headscope.analyses.export import EXPORTS, Export, numbers, unknown_format
 from headscope.analyses.export.facts import Facts
 from headscope.figures.theme import Drawing, theme
@@ -24,7 +24,7 @@ def export(
     name: str,
     runs: Iterable[Compared | Result],
     format: str,  # noqa: A002 - the word of the API and of the command line
-    look: Look,
+    look: CompareView,
     colours: str = "light",
 ) -> Export:
     """Write a comparison as one file; ``colours`` is light or dark.
@@ -81,7 +81,7 @@ def _described(run: Compared) -> dict[str, Any]:
     }
 
 
-def _facts(name: str, chosen: Chosen, look: Look) -> Facts:
+def _facts(name: str, chosen: Chosen, look: CompareView) -> Facts:
     shown = [run.label for run in chosen.runs[:3]]
     more = len(chosen.runs) - len(shown)
     return Facts(
@@ -105,7 +105,7 @@ def _provenance(run: Compared) -> str:
     return " · ".join(filter(None, told))
 
 
-def _command(name: str, chosen: Chosen, look: Look) -> str | None:
+def _command(name: str, chosen: Chosen, look: CompareView) -> str | None:
     """The command that writes it again; none for results that no store knows by id."""
     if not all(run.run for run in chosen.runs):
         return None

@@ -16,7 +16,7 @@ from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.request import spoken
 
 if TYPE_CHECKING:
-    from headscope.analyses.export import Look
+    from headscope.analyses.export import ExportView
     from headscope.analyses.export.facts import Facts
 
 Cell = dict[str, Any]
@@ -27,7 +27,7 @@ _METADATA = {
 }
 
 
-def notebook(result: Result, run: Mapping[str, Any], facts: Facts, look: Look) -> bytes:
+def notebook(result: Result, run: Mapping[str, Any], facts: Facts, look: ExportView) -> bytes:
     """The notebook's content. ``run`` holds the API's fields of the run; ``look.figure`` picks one figure."""
     cells = [
         {**cell, "id": f"cell-{number}", "metadata": {}}
@@ -37,7 +37,7 @@ def notebook(result: Result, run: Mapping[str, Any], facts: Facts, look: Look) -
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
 
 
-def _cells(result: Result, run: Mapping[str, Any], facts: Facts, look: Look) -> Iterator[Cell]:
+def _cells(result: Result, run: Mapping[str, Any], facts: Facts, look: ExportView) -> Iterator[Cell]:
     rows = "\n".join(f"- {name}: {value}" for name, value in facts.rows)
     yield _words(escape(f"# {facts.title}\n\n{facts.subtitle}\n\n{rows}", quote=False))
     yield _code("import headscope as hs")
@@ -82,7 +82,7 @@ def _asked(result: Result, run: Mapping[str, Any]) -> str:
     return "hs.run(\n" + "".join(f"    {word},\n" for word in words) + ")"
 
 
-def _view(look: Look) -> list[str]:
+def _view(look: ExportView) -> list[str]:
     """What differs from how a figure is looked at by itself."""
     given = {"threshold": (look.threshold, 0.5), "mode": (look.mode, "every"), "theme": (look.theme, "light")}
     given["head"] = (look.head, None)

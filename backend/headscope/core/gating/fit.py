@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float
 
-from headscope.core.gating.saga import Memory, pays
-from headscope.core.gating.settling import Settling, Watch
+from headscope.core.gating.saga import SlopeMemory, pays
+from headscope.core.gating.settling import Settling, SideHistory
 from headscope.core.model.batches import (
     MicroBatch,
     Scored,
@@ -84,8 +84,8 @@ class FitState:
     first_moment: Float[torch.Tensor, "seed layer head"]
     second_moment: Float[torch.Tensor, "seed layer head"]
     losses: Float[torch.Tensor, "seed update"]
-    watch: Watch
-    memory: Memory | None = None
+    watch: SideHistory
+    memory: SlopeMemory | None = None
 
     @property
     def gates(self) -> Float[torch.Tensor, "seed layer head"]:
@@ -97,7 +97,7 @@ class FitState:
         """The start of a phase: the gates given, Adam's moments empty."""
         zeros = torch.zeros_like(logits)
         none = torch.zeros(len(logits), 0, dtype=torch.float64)
-        return cls(0, logits, zeros, zeros, none, Watch.fresh(logits))
+        return cls(0, logits, zeros, zeros, none, SideHistory.fresh(logits))
 
 
 def initial_logits(
@@ -172,10 +172,10 @@ def advance(
     return FitState(until, logits, *moments, history, watch, memory)
 
 
-def _memory(phase: Phase, state: FitState, n_examples: int) -> Memory | None:
+def _memory(phase: Phase, state: FitState, n_examples: int) -> SlopeMemory | None:
     if not (phase.remembers and pays(n_examples, phase.batch_size, phase.steps)):
         return None
-    return Memory.fresh(state.logits, n_examples) if state.memory is None else state.memory.clone()
+    return SlopeMemory.fresh(state.logits, n_examples) if state.memory is None else state.memory.clone()
 
 
 def loss_and_gradient(
@@ -184,7 +184,7 @@ def loss_and_gradient(
     rows: Sequence[tuple[int, int]],
     logits: Float[torch.Tensor, "seed layer head"],
     checkpoint: Callable[[], None] = lambda: None,
-    memory: Memory | None = None,
+    memory: SlopeMemory | None = None,
 ) -> tuple[Float[torch.Tensor, " seed"], Float[torch.Tensor, "seed layer head"]]:
     """Each seed's mean NLL over its rows (nats, float64) and the gradient with respect to its logits.
 

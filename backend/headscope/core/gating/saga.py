@@ -20,14 +20,14 @@ from jaxtyping import Bool, Float
 
 
 @dataclass(frozen=True)
-class Memory:
+class SlopeMemory:
     """Each seed's last slope of each example, NLL in nats by gate, and which examples it has met."""
 
     slopes: Float[torch.Tensor, "seed example layer head"]
     met: Bool[torch.Tensor, "seed example"]
 
     @classmethod
-    def fresh(cls, logits: Float[torch.Tensor, "seed layer head"], n_examples: int) -> Memory:
+    def fresh(cls, logits: Float[torch.Tensor, "seed layer head"], n_examples: int) -> SlopeMemory:
         """Nothing met yet."""
         seeds, *heads = logits.shape
         return cls(
@@ -47,9 +47,9 @@ class Memory:
         blended: torch.Tensor = (slopes - before).mean(dim=0) + mean
         return blended
 
-    def clone(self) -> Memory:
+    def clone(self) -> SlopeMemory:
         """A copy to go on with; ``blend`` changes the memory in place."""
-        return Memory(self.slopes.clone(), self.met.clone())
+        return SlopeMemory(self.slopes.clone(), self.met.clone())
 
 
 def pays(n_examples: int, batch_size: int, updates: int) -> bool:

@@ -35,7 +35,7 @@ class Settling:
 
 
 @dataclass(frozen=True)
-class Watch:
+class SideHistory:
     """What is known of each seed's sides; enough to go on watching from.
 
     ``opened`` is the sum of gates over the window so far, ``before`` the mean gate in the window before (NaN
@@ -50,7 +50,7 @@ class Watch:
     settled: Bool[torch.Tensor, " seed"]
 
     @classmethod
-    def fresh(cls, logits: Float[torch.Tensor, "seed layer head"]) -> Watch:
+    def fresh(cls, logits: Float[torch.Tensor, "seed layer head"]) -> SideHistory:
         """Nothing seen yet."""
         none = torch.zeros(len(logits), dtype=torch.long)
         return cls(torch.zeros_like(logits), torch.full_like(logits, torch.nan), none, none, none.bool())
@@ -60,7 +60,7 @@ class Watch:
         """Its tensors' names, for who keeps them."""
         return tuple(field.name for field in fields(cls))
 
-    def after(self, gates: Float[torch.Tensor, "seed layer head"], rule: Settling | None) -> Watch:
+    def after(self, gates: Float[torch.Tensor, "seed layer head"], rule: Settling | None) -> SideHistory:
         """The watch after one more update of the seeds that haven't settled; without a rule it only counts.
 
         Seeds whose gates are NaN have failed: they don't settle.
@@ -76,4 +76,4 @@ class Watch:
         quiet = (moved <= rule.changed) & self.before.isfinite().all(dim=2).all(dim=1)
         calm = torch.where(quiet, self.calm + 1, torch.zeros_like(self.calm))
         settled = self.settled | (calm >= rule.calm)
-        return Watch(torch.zeros_like(opened), mean, calm, updates, settled)
+        return SideHistory(torch.zeros_like(opened), mean, calm, updates, settled)

@@ -45,7 +45,7 @@ class Visitor:
 
 
 @dataclass(frozen=True)
-class Watch:
+class PatternAccess:
     """What is going on in the open contexts of one model."""
 
     visitors: tuple[Visitor, ...] = ()
@@ -73,7 +73,7 @@ class _Open:
     """
 
     layers: Mapping[int, int]
-    watch: Watch
+    watch: PatternAccess
     usual: str
 
 
@@ -82,7 +82,7 @@ _open: ContextVar[_Open | None] = ContextVar("headscope_attention", default=None
 
 
 @contextmanager
-def watching(modules: Sequence[nn.Module], config: Any, watch: Watch) -> Iterator[None]:
+def watching(modules: Sequence[nn.Module], config: Any, watch: PatternAccess) -> Iterator[None]:
     """Show and change the patterns of passes within. ``modules``: each layer's attention.
 
     ``config`` is the transformers configuration that all modules share, None for the native model.

@@ -28,9 +28,9 @@ from torch import nn
 
 from headscope.core.model.attention import (
     Edit,
+    PatternAccess,
     Visit,
     Visitor,
-    Watch,
     holding,
     readable,
     value_norms,
@@ -76,7 +76,7 @@ class BridgedModel:
         self._projections, self._attentions = self.parts.projections, self.parts.attentions
         self._unembedding = self.parts.unembedding
         self._eager = 0  # how many open contexts need the bridge's step-by-step attention
-        self._watch = Watch()
+        self._watch = PatternAccess()
         self._prove()
 
     def logits(self, tokens: Int[torch.Tensor, "batch pos"]) -> Float[torch.Tensor, "batch pos vocab"]:
@@ -98,7 +98,7 @@ class BridgedModel:
         self, packing: Packing, gates: Float[torch.Tensor, "set layer head"] | None
     ) -> Float[torch.Tensor, "target vocab"]:
         """Logits at the targets, each row under its owner's gates; padded where patterns are read."""
-        plain = self._eager > 0 or self._watch != Watch()
+        plain = self._eager > 0 or self._watch != PatternAccess()
         return self._targets(packing, gates, plain=plain)
 
     def kept(self, tokens: Int[torch.Tensor, "1 pos"]) -> Any:
@@ -251,7 +251,7 @@ class BridgedModel:
 
     def _empty_cache(self) -> Any:
         """For an architecture that keeps keys and values, and a pass that isn't the bridge's."""
-        if not self._cache_name or self._eager or self._watch != Watch():
+        if not self._cache_name or self._eager or self._watch != PatternAccess():
             return None
         from transformers import DynamicCache
 
@@ -262,7 +262,7 @@ class BridgedModel:
         def keep(layer: int, pattern: torch.Tensor, _: torch.Tensor | None = None) -> None:
             into[f"{layer}.pattern"] = pattern
 
-        if self._watch != Watch():  # the bridge's attention would pass by who watches already
+        if self._watch != PatternAccess():  # the bridge's attention would pass by who watches already
             with self._watching(Visitor(keep, frozenset(layers), False)):
                 yield
             return
@@ -292,7 +292,7 @@ class BridgedModel:
             with ExitStack() as contexts:
                 if not self._eager and readable(self._attentions, config):
                     contexts.enter_context(watching(self._attentions, config, self._watch))
-                elif before == Watch():
+                elif before == PatternAccess():
                     contexts.enter_context(self._watching_bridge())
                 yield
         finally:
@@ -350,7 +350,7 @@ class BridgedModel:
 class _OnBridge:
     """Hooks on one layer of the bridge: what reads and changes patterns of attention that can't be called."""
 
-    def __init__(self, layer: int, watch: Callable[[], Watch], info: ModelInfo) -> None:
+    def __init__(self, layer: int, watch: Callable[[], PatternAccess], info: ModelInfo) -> None:
         self.layer, self.watch, self.info = layer, watch, info
         self.norms = torch.empty(0)
 

@@ -39,7 +39,7 @@ Common = Annotated[bool, Query(description="Shares at the smallest number of see
 Format = Literal["csv", "json", "html", "png", "svg"]
 
 
-class Asked:
+class ComparisonQuery:
     """The runs and how they are looked at, out of the query."""
 
     def __init__(
@@ -58,15 +58,15 @@ class Asked:
 
 
 def readable(
-    asked: Annotated[Asked, Depends()], who: Who, session: StoreSession, share: ShareToken = None
-) -> Asked:
+    asked: Annotated[ComparisonQuery, Depends()], who: Who, session: StoreSession, share: ShareToken = None
+) -> ComparisonQuery:
     """Let those through who may read each of the runs. Raises ``SignInNeeded``, ``NotFound``."""
     for run_id in asked.run_ids:
         check_reader(session, run_id, who, share)
     return asked
 
 
-Readable = Annotated[Asked, Depends(readable)]
+Readable = Annotated[ComparisonQuery, Depends(readable)]
 
 
 @listing.get("", summary="The comparisons there are, and what each needs")

@@ -1,6 +1,6 @@
 """Prompts: as tokens, and those that someone keeps. Needs no worker and no device.
 
-Kept prompts are for readers who may use the server; their text is in no address and no log.
+SavedPrompts prompts are for readers who may use the server; their text is in no address and no log.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fastapi import APIRouter, Form, Query, Response, UploadFile
 from headscope.core.model.tokens import bos_of
 from headscope.messages import PromptExample, PromptIn, PromptOut, PromptRows, TokenOut
 from headscope.store import prompts
-from headscope.store.prompts import Kept
+from headscope.store.prompts import SavedPrompts
 from headscope.tasks.prompt_examples import prompt_examples
 from headscope.tasks.promptfile import read_prompts
 from headscope.tasks.prompts import prompt_set
@@ -115,7 +115,7 @@ def delete_prompt(prompt_id: str, session: StoreSession) -> None:
     prompts.remove(session, prompt_id)
 
 
-def _kept(kept: Kept, response: Response) -> PromptOut:
+def _kept(kept: SavedPrompts, response: Response) -> PromptOut:
     if not kept.new:
         response.status_code = 200
     response.headers["Location"] = f"/api/v1/prompts/{kept.row.id}"
