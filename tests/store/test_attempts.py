@@ -107,7 +107,7 @@ class Life(RuleBasedStateMachine):
     def reproduce(self) -> None:
         under_way = self.last.kind == "reproduce" and self.last.status not in ENDED
         if self.result is None:
-            with self.store.session() as session, pytest.raises(Refused, match="no whole result"):
+            with self.store.session() as session, pytest.raises(Refused, match="no complete result"):
                 runs.reproduce(session, self.request.id, queue="cpu")
             return
         with self.store.session() as session:
@@ -328,7 +328,7 @@ def test_a_partial_result_is_replaced_by_the_next_and_by_the_whole(store: Store,
         assert (run.partial, run.whole, run.status, run.headline) == (True, False, "cancelled", {"n": 2})
         assert runs.result_json(session, request.id) == {"seeds": 2}
         assert session.scalar(select(func.count()).select_from(Artifact)) == 1
-    with store.session() as session, pytest.raises(Refused, match="no whole result"):
+    with store.session() as session, pytest.raises(Refused, match="no complete result"):
         runs.reproduce(session, request.id, queue="cpu")
     with store.session() as session:
         number, outcome = started(session, request), result_with(GATES)

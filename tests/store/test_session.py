@@ -183,7 +183,7 @@ def test_a_data_folder_that_can_not_be_is_said_with_its_name(tmp_path: Path) -> 
     for below in ("file", "file/below"):
         settings = Settings(data_dir=tmp_path / below)
         for start in (open_store, _enter):
-            with pytest.raises(Unavailable, match="can't be made") as error:
+            with pytest.raises(Unavailable, match="can't be created") as error:
                 start(settings)
             assert error.value.code == "data-folder"
             assert "HEADSCOPE_DATA_DIR" in error.value.remedy
