@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from figures.relative_samples import agreement as sample
 from headscope.analyses import figures
 from headscope.analyses.agreement import AGREEMENT
 from headscope.analyses.agreement.methods import compared
@@ -268,3 +269,33 @@ def without_effects(run: ChgResult) -> Result:
     arrays = {name: nothing for measure in MEASURES for name in (measure.name, f"{measure.name}_se")}
     values = {"n_examples": 1, "loss": 0.0, "loss_closed": 0.0, "path_sum": 0.0, "notes": []}
     return made("relatives", 1, {}, run.model, run.task, (0,), arrays, values)
+
+
+# -- a result made up -------------------------------------------------------------------------------
+
+
+def test_a_heads_row_says_what_each_method_found() -> None:
+    found = sample()
+    assert isinstance(found, AgreementResult)
+    whole = AGREEMENT.whole
+    table = figures.table(found, whole.name)
+    assert len(table["rows"]) == 8
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    by_place = {(row["layer"], row["head"]): row for row in rows}
+    score = found.arrays["facilitation_mean"]
+    told = next(name for name in names if "facilitation" in name)
+    for place, row in by_place.items():
+        assert row[told] == pytest.approx(float(score[place]), rel=1e-5)
+
+
+def test_heads_in_dispute_are_the_most_disputed_first() -> None:
+    found = sample()
+    assert isinstance(found, AgreementResult)
+    strength = found.arrays["strength"]
+    assert (np.diff(strength) <= 1e-6).all()
+    assert len(strength) == len(found.arrays["heads"]) == found.values["n_disputed"]
+    by_head = [each["head"] for each in found.values["disagreements"]]
+    assert by_head == [f"{layer}.{head}" for layer, head in found.arrays["heads"][:2].tolist()]
+    numbers = AGREEMENT.headline(found)
+    assert set(numbers) <= set(AGREEMENT.quantities)

@@ -203,3 +203,52 @@ def test_the_needed_heads_of_the_shipped_run_are_its_induction_heads(two_layers:
     needed = [role for role, *_ in ROLES].index("any_needed")
     assert two_layers.cross is not None
     assert two_layers.cross.count[needed, keys.index("induction")] == 2
+
+
+# -- the cross table, worked by hand ----------------------------------------------------------------
+
+
+def test_chance_is_the_product_of_both_shares_and_holm_is_never_less_than_p() -> None:
+    found = result()
+    cross = found.cross
+    assert cross is not None
+    named = found.passed.astype(bool)
+    for role, having in enumerate(cross.roles.astype(bool)):
+        for test, passing in enumerate(named):
+            assert cross.count[role, test] == int((having & passing).sum())
+            chance = having.sum() * passing.sum() / 8
+            # the mean of 500 permutations, whose counts vary by no more than their mean
+            assert cross.expected[role, test] == pytest.approx(chance, abs=4 * np.sqrt(chance / 500))
+    known = np.isfinite(cross.p)
+    assert (cross.p[known] > 0).all()
+    assert (cross.holm[known] >= cross.p[known] - 1e-7).all()
+    assert (cross.holm[known] <= 1).all()
+
+
+def test_the_cross_tables_rows_are_the_arrays() -> None:
+    found = result()
+    cross = found.cross
+    assert cross is not None
+    table = figures.table(found, "cross")
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    assert len(rows) == cross.count.size
+    for row, (role, test) in zip(rows, np.ndindex(cross.count.shape), strict=True):
+        assert row["both"] == cross.count[role, test]
+        assert row["role_heads"] == cross.sizes[role]
+        assert row["name_heads"] == int(found.passed[test].sum())
+        assert row["name"] == found.tests[test]["name"]
+
+
+def test_names_in_the_table_are_the_tests_passed() -> None:
+    found = result()
+    table = figures.table(found, "names")
+    names = [column["name"] for column in table["columns"]]
+    for place, row in enumerate(dict(zip(names, row, strict=True)) for row in table["rows"]):
+        at = divmod(place, 4)
+        passed = {each["name"] for each, ok in zip(found.tests, found.passed, strict=True) if ok[at]}
+        listed = set(row["names"].split(", ")) if passed else set()
+        assert listed == passed
+        assert found.n_names[at] == len(passed)
+        told = [each["text"] for each in found.conflicts if each["head"] == f"{at[0]}.{at[1]}"]
+        assert row["conflicts"] == " ".join(told)

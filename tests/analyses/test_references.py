@@ -16,6 +16,7 @@ from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.gating_run import gating_run
 from headscope.analyses.references import (
     GatesRef,
+    GatingRef,
     Input,
     PromptsRef,
     Reference,
@@ -37,7 +38,7 @@ INFO = random_model().info
 class Everything(Params):
     """A parameter of each kind, in an order that isn't the alphabet's."""
 
-    run: Annotated[str | None, RunRef("chg", same_task=True, needed=True)] = Field(default=None)
+    run: Annotated[str | None, GatingRef(same_task=True, needed=True)] = Field(default=None)
     plain: int = 3
     prompts: Annotated[str | None, PromptsRef()] = Field(default=None)
     gates: Annotated[str | None, GatesRef(needed=True)] = Field(default=None)
@@ -57,7 +58,7 @@ def test_references_are_found_in_their_order() -> None:
     found = references(Everything)
     assert list(found) == ["run", "prompts", "gates", "others", "task"]
     assert [each.kind for each in found.values()] == ["run", "prompts", "gates", "tasks", "task"]
-    assert found["run"] == RunRef("chg", same_task=True, needed=True)
+    assert found["run"] == GatingRef(same_task=True, needed=True)
 
 
 def test_the_schema_tells_the_form_what_to_offer() -> None:
@@ -82,6 +83,7 @@ def test_what_an_analysis_refers_to_it_also_has_as_a_parameter(name: str) -> Non
         assert bool(fields[param].get("needed")) or not reference.needed
         if isinstance(reference, RunRef):
             assert reference.analysis in ANALYSES
+            assert reference.other != "not-gating" or reference.analysis == "chg"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_a_run_of_another_analysis_is_refused_in_its_words(run: ChgResult) -> No
     assert other.value.code == "other-analysis"
     stray = replace(run, analysis="probe")
     with pytest.raises(Invalid) as gates:
-        RunRef("chg").check(stray, TASK)
+        GatingRef().check(stray, TASK)
     assert gates.value.code == "not-gating"
 
 
