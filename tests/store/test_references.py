@@ -13,7 +13,15 @@ from sqlalchemy.orm import Session
 
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Analysis, Params, Result
-from headscope.analyses.references import GatesRef, PromptsRef, Reference, RunRef, TaskRef, TasksRef
+from headscope.analyses.references import (
+    GatesRef,
+    GatingRef,
+    PromptsRef,
+    Reference,
+    RunRef,
+    TaskRef,
+    TasksRef,
+)
 from headscope.analyses.request import Request
 from headscope.core.gating.gate_vector import gate_vector
 from headscope.core.model.info import ModelInfo
@@ -108,8 +116,8 @@ def test_what_is_needed_and_missing(
 def test_a_run_of_another_analysis(store: Store, request_for: Make) -> None:
     with store.session() as session:
         run = finished(session, request_for())
-    for wanted, code in (("chg", "not-gating"), ("induction", "other-analysis")):
-        error = refusal(store, reading(gating=RunRef(wanted)), {"gating": run})
+    for wanted, code in ((GatingRef(), "not-gating"), (RunRef("induction"), "other-analysis")):
+        error = refusal(store, reading(gating=wanted), {"gating": run})
         assert (error.status, error.code) == (422, code)
         assert error.message.startswith("gating: ")
         assert "'planted'" in error.message
