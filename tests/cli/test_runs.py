@@ -113,7 +113,7 @@ def test_first_letters_suffice_where_they_name_one(shell: Shell, queued: Callabl
     assert shell.json("runs", "show", "a_", "--json")["id"] == "a_%", "no pattern of the database's"
     said = shell("runs", "show", "a", code=2).stderr
     assert "Several runs begin with 'a'" in said
-    assert "Write more of the id" in said
+    assert "more of the id" in said
     assert "There is no run '%'" in shell("runs", "show", "%", code=2).stderr
 
 
