@@ -63,7 +63,7 @@ class Run:
 
     @property
     def status(self) -> str:
-        """``queued``, ``running``, ``done``, ``failed`` or ``cancelled``, asked for anew until it is done."""
+        """``queued``, ``running``, ``done``, ``failed`` or ``cancelled``, asked again until it is done."""
         return self._now().status
 
     @property
@@ -263,7 +263,7 @@ class Run:
         return find(self.analysis).whole.name
 
     def _now(self) -> RunOut:
-        """What is known, asked for anew while it may change."""
+        """What is known, asked for again while it may change."""
         return self._known if self._known.status == "done" else self.describe()
 
     def _raise_unless_done(self) -> None:

@@ -31,7 +31,7 @@ interface CompareBodyProps {
   share: string | null;
 }
 
-/** Runs to choose from, four views of them, and what to mind where they differ. */
+/** Runs to choose from, four views of them, and caveats where they differ. */
 export function CompareBody({ runs, comparison, onComparison, share }: CompareBodyProps) {
   const [followed, setThreshold] = useFollowing(comparison, onComparison);
   const choices = useMemo(() => choicesOf(runs), [runs]);

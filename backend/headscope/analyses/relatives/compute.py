@@ -65,7 +65,7 @@ def plan(spec: Spec[RelativesParams]) -> Sequence[Piece]:
         *(
             Piece(
                 _gradient_key(block),
-                "Slopes of the loss",
+                "Gradients of the loss",
                 partial(_gradients, spec, block),
                 weight=each * len(block),
             )
@@ -74,7 +74,7 @@ def plan(spec: Spec[RelativesParams]) -> Sequence[Piece]:
         *(
             Piece(
                 _ablation_key(layers, block),
-                f"Heads left out, layers {layers.start}–{layers.stop - 1}",
+                f"Leave-one-out, layers {layers.start}–{layers.stop - 1}",
                 partial(_ablations, spec, layers, block),
                 weight=sum(layer[index] for index in layers) * len(block),
             )

@@ -115,7 +115,7 @@ interface Drawn {
   height: number;
 }
 
-/** Arcs for the tokens as they lie; they follow when lines wrap anew. */
+/** Arcs for the tokens as they lie; they follow when lines wrap again. */
 function useArcs(flow: RefObject<HTMLElement | null>, look: Look): Drawn {
   const [drawn, setDrawn] = useState<Drawn>({ arcs: [], width: 0, height: 0 });
   useEffect(() => {
@@ -167,7 +167,7 @@ function ArcDrawing({ drawn, token }: { drawn: Drawn; token: number | null }) {
   );
 }
 
-/** Marks that follow the pointer are put on the spans themselves: two thousand tokens aren't rendered anew. */
+/** Marks that follow the pointer are put on the spans themselves: two thousand tokens aren't rendered again. */
 function useMarks(
   flow: RefObject<HTMLElement | null>,
   look: Look,

@@ -73,7 +73,7 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
   );
 }
 
-/** What was computed, on what, and what to mind. */
+/** What was computed, on what, with which caveats. */
 function RunFacts({ run, analysis }: { run: Run; analysis: Analysis | undefined }) {
   const { n_layers: layers, n_heads: heads } = run.model_info ?? {};
   const facts = [
