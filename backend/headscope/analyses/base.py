@@ -48,7 +48,8 @@ Unit = Literal["", "nats", "logits", "share", "head", "pair", "path", "count"]
 class Params(BaseModel):
     """Base of every analysis' parameters; frozen, unknown names refused. Its JSON schema draws the form."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Built when first used: who shows pages waits for no parameters of analyses.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 P = TypeVar("P", bound=Params)
