@@ -94,6 +94,15 @@ def test_a_gating_run_offers_what_later_runs_made_of_it(store: Store, request_fo
         assert offered(session, run)["sufficient"].all()
 
 
+def test_a_contrastive_run_that_sets_it_beside_adds_nothing_to_it(store: Store, request_for: Make) -> None:
+    beside = cchg()
+    with store.session() as session:
+        run = add(session, request_for, CHG, replace(gating(), model=beside.model))
+        alone = list(offered(session, run))
+        add(session, request_for, "c" * 20, beside, day=2, task=None, params={"gating": CHG})
+        assert list(offered(session, run)) == alone
+
+
 def test_a_run_of_another_model_offers_this_one_nothing(store: Store, request_for: Make) -> None:
     enough = sufficiency()
     elsewhere = changed(enough, model=replace(enough.model, name="other"))

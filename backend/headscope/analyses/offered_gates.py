@@ -24,7 +24,7 @@ class GatePreset:
 class AskedGates:
     """Of which run, and which of its gates. ``seed`` None is the mean over the seeds that finished.
 
-    ``later`` is what the newest finished runs offer that took this run as their input: heads that suffice.
+    ``later`` is what newer runs offer whose gates belong among this run's: heads that suffice.
     """
 
     run: str = ""

@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Result
 from headscope.analyses.offered_gates import AskedGates, GatePreset
-from headscope.analyses.references import RunRef
 from headscope.core.gating.gate_vector import GateVector, gate_vector
 from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid, NotFound, Refused
@@ -71,14 +70,13 @@ def take(
 
 
 def _later(session: Session, run: Run) -> Iterator[GatePreset]:
-    """What the newest run of each other analysis offers that took this one as its input."""
+    """What the newest run of each analysis offers whose gates belong among this run's."""
     for name, analysis in ANALYSES.items():
-        taking = [param for param, each in analysis.references.items() if isinstance(each, RunRef)]
-        if analysis.gates is None or not taking or name == run.analysis:
+        if analysis.gates is None or analysis.gates_belong_to is None:
             continue
         found, _ = runs.find(session, model=run.model, analysis=name, status="done", limit=500)
         for each in found:
-            if run.id in (each.params.get(param) for param in taking):
+            if each.params.get(analysis.gates_belong_to) == run.id:
                 try:
                     yield from analysis.gates(runs.result(session, each.id), AskedGates(each.id))
                     break

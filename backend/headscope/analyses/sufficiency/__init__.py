@@ -21,6 +21,7 @@ SUFFICIENCY = Analysis(
     headline=headline,
     quantities=QUANTITIES,
     gates=offered,
+    gates_belong_to="run",
     seeds=seeds,
     needs_task=True,
     presets=PRESETS,
