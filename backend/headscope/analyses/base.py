@@ -227,8 +227,8 @@ class Analysis(Generic[P, R]):
     gates: Callable[[R, AskedGates], Sequence[GatePreset]] | None = None
     """What a run offers to the mixing board; raises ``Refused`` (no-gates), ``NotFound`` (unknown-seed)."""
     gates_belong_to: str | None = None
-    """A parameter that names a run among whose gates its own belong, as heads that suffice do; None elsewhere:
-    a run that was only set beside isn't one.
+    """The parameter that names a run among whose gates its own belong, as heads that suffice do. A run that
+    is only set beside isn't one.
     """
 
     @property

@@ -41,6 +41,8 @@ class Reference:
     """What a parameter names. ``needed``: it can't be left out, though its default is None or empty."""
 
     kind: ClassVar[Kind]
+    words: ClassVar[str]
+    """What is needed; like ``remedy`` with the parameter's name and the reference's fields filled in."""
     code: ClassVar[str]
     """Of the problem where it is needed and missing."""
     remedy: ClassVar[str]
@@ -48,12 +50,9 @@ class Reference:
 
     def missing(self, title: str, param: str) -> Invalid:
         """The problem that the analysis of that ``title`` has without it."""
-        return Invalid(
-            f"{title} needs {self._words(param)}.", self.remedy.format(param=param), code=self.code
-        )
-
-    def _words(self, param: str) -> str:
-        raise NotImplementedError
+        known = {"param": param, **vars(self)}
+        needs = f"{title} needs {self.words.format(**known)}."
+        return Invalid(needs, self.remedy.format(**known), code=self.code)
 
     def __get_pydantic_json_schema__(
         self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -70,6 +69,7 @@ class RunRef(Reference):
     """A finished run of ``analysis`` and of the run's own model; ``same_task``: of its own task, too."""
 
     kind: ClassVar[Kind] = "run"
+    words: ClassVar[str] = "a finished run of {analysis}"
     code: ClassVar[str] = "run-missing"
     remedy: ClassVar[str] = "Name one of the same model and task: `headscope runs list` shows them."
     analysis: str
@@ -97,9 +97,6 @@ class RunRef(Reference):
                 code="other-task",
             )
 
-    def _words(self, param: str) -> str:
-        return f"a finished run of {self.analysis}"
-
 
 def GatingRef(*, same_task: bool = False, needed: bool = False) -> RunRef:
     """A finished run of causal head gating, whose problem with other runs has a code of its own."""
@@ -108,26 +105,22 @@ def GatingRef(*, same_task: bool = False, needed: bool = False) -> RunRef:
 
 @dataclass(frozen=True)
 class PromptsRef(Reference):
-    """Kept prompts."""
+    """Saved prompts."""
 
     kind: ClassVar[Kind] = "prompts"
+    words: ClassVar[str] = "prompts"
     code: ClassVar[str] = "prompts-missing"
     remedy: ClassVar[str] = "Save some: `headscope prompts add FILE`, or in the prompt lab."
-
-    def _words(self, param: str) -> str:
-        return "prompts"
 
 
 @dataclass(frozen=True)
 class GatesRef(Reference):
-    """Kept gates of the run's own model."""
+    """Saved gates of the run's own model."""
 
     kind: ClassVar[Kind] = "gates"
+    words: ClassVar[str] = "gates"
     code: ClassVar[str] = "gates-missing"
     remedy: ClassVar[str] = "Name some: `headscope gates list` shows the saved ones."
-
-    def _words(self, param: str) -> str:
-        return "gates"
 
 
 @dataclass(frozen=True)
@@ -135,11 +128,9 @@ class TasksRef(Reference):
     """Tasks by their names; their content is part of the run's id, as its own task's is."""
 
     kind: ClassVar[Kind] = "tasks"
+    words: ClassVar[str] = "a task for {param}"
     code: ClassVar[str] = "task-missing"
     remedy: ClassVar[str] = "Name one: --param {param}=singular-plural; `headscope tasks list` shows them."
-
-    def _words(self, param: str) -> str:
-        return f"a task for {param}"
 
 
 @dataclass(frozen=True)
