@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsInt, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,9 +82,3 @@ def split(values: torch.Tensor) -> NDArray[Any]:
 def joined(values: NDArray[Any]) -> NDArray[Any]:
     """The inverse."""
     return values[..., 0] + 1j * values[..., 1]
-
-
-def head_name(place: Iterable[SupportsInt]) -> str:
-    """Layer and head as they are written: 1.5."""
-    layer, head = place
-    return f"{int(layer)}.{int(head)}"

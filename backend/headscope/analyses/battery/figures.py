@@ -10,8 +10,8 @@ from headscope.analyses.base import Figure
 from headscope.analyses.battery import tables
 from headscope.analyses.battery.result import BatteryResult
 from headscope.analyses.columns import flat
-from headscope.analyses.from_weights import head_name
 from headscope.core.arrays import encode
+from headscope.core.model.info import head_name
 from headscope.core.patterns.scores import SCORES
 from headscope.figures import bars, curves, head_grid
 from headscope.figures.theme import Drawing, titled

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int32, UInt8, UInt32
 
 from headscope.analyses.base import Quantity, Result
-from headscope.analyses.from_weights import head_name
+from headscope.core.model.info import head_name
 
 PER_PROMPT = ("loss", "loss_first", "loss_repeat")
 """Mean losses of each prompt: of all tokens, of those seen for the first time, of repeats after a repeat."""

@@ -12,8 +12,9 @@ from headscope.analyses.base import Figure
 from headscope.analyses.composition import tables
 from headscope.analyses.composition.result import CompositionResult
 from headscope.analyses.composition.tables import KIND_WORDS, pairs_table, partner_table, partners, strongest
-from headscope.analyses.from_weights import head_name, how
+from headscope.analyses.from_weights import how
 from headscope.core.arrays import encode
+from headscope.core.model.info import head_name
 from headscope.figures import bars, flow
 from headscope.figures.theme import Drawing, magnitude_scale, titled
 from headscope.figures.view import View

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.analyses.base import Quantity, Result
-from headscope.analyses.from_weights import head_name
+from headscope.core.model.info import head_name
 
 KINDS = ("q", "k", "v")
 

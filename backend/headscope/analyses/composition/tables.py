@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from headscope.analyses.columns import Column, Table, table
 from headscope.analyses.composition.result import CompositionResult
-from headscope.analyses.from_weights import head_name
+from headscope.core.model.info import head_name
 from headscope.figures.view import View
 
 Array = NDArray[Any]

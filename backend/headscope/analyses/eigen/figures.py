@@ -9,7 +9,8 @@ import numpy as np
 from headscope.analyses.base import Figure
 from headscope.analyses.eigen.result import EigenResult
 from headscope.analyses.eigen.tables import eigenvalues, heads
-from headscope.analyses.from_weights import head_name, how, joined
+from headscope.analyses.from_weights import how, joined
+from headscope.core.model.info import head_name
 from headscope.figures import head_grid, plane
 from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View

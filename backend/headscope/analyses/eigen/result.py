@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float, Int16
 
 from headscope.analyses.base import Quantity, Result
-from headscope.analyses.from_weights import head_name
 from headscope.analyses.result import by_name
+from headscope.core.model.info import head_name
 
 SPECTRA = ("ov", "qk", "qk_best", "qk_all", "qk_offset")
 """OV; QK by itself, through the best previous-token head, through all earlier heads, and at a distance."""

@@ -6,7 +6,8 @@ import numpy as np
 
 from headscope.analyses.columns import Column, Table, flat, places, quietly, table
 from headscope.analyses.eigen.result import EigenResult
-from headscope.analyses.from_weights import head_name, joined
+from headscope.analyses.from_weights import joined
+from headscope.core.model.info import head_name
 from headscope.figures.view import View
 
 _POSITIVITIES = (

@@ -9,9 +9,9 @@ import numpy as np
 
 from headscope.analyses.base import Figure
 from headscope.analyses.columns import flat, over_seeds, quietly, spread
-from headscope.analyses.from_weights import head_name
 from headscope.analyses.induction import tables
 from headscope.analyses.induction.result import InductionResult
+from headscope.core.model.info import head_name
 from headscope.core.patterns.scores import SCORES, Score
 from headscope.figures import bars, curves, head_grid
 from headscope.figures.theme import Drawing, titled

@@ -8,11 +8,12 @@ import numpy as np
 
 from headscope.analyses.base import Figure
 from headscope.analyses.columns import spread
-from headscope.analyses.from_weights import head_name, joined
+from headscope.analyses.from_weights import joined
 from headscope.analyses.paths import tables
 from headscope.analyses.paths.result import PathsResult, pair_name
 from headscope.analyses.token_names import Words
 from headscope.core.arrays import encode
+from headscope.core.model.info import head_name
 from headscope.figures import bars, head_grid, plane, ranked
 from headscope.figures.theme import Drawing, magnitude_scale, titled
 from headscope.figures.view import View

@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float, Int32, UInt8, UInt16
 
 from headscope.analyses.base import Quantity, Result
-from headscope.analyses.from_weights import head_name
 from headscope.analyses.token_names import TokenName
+from headscope.core.model.info import head_name
 
 SOURCE_WORDS = ("token", "position", "bias")
 """Where a path starts, in the order of ``core.circuits.frozen.SOURCES``."""

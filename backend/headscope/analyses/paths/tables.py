@@ -7,8 +7,9 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from headscope.analyses.columns import Column, Table, flat, places, quietly, spread, table
-from headscope.analyses.from_weights import head_name, joined
+from headscope.analyses.from_weights import joined
 from headscope.analyses.paths.result import PathsResult
+from headscope.core.model.info import head_name
 from headscope.errors import Invalid
 from headscope.figures.view import View
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from headscope.analyses.base import Figure
 from headscope.analyses.columns import flat
-from headscope.analyses.from_weights import head_name
 from headscope.analyses.probe import tables
 from headscope.analyses.probe.result import ProbeResult
 from headscope.core.arrays import encode
+from headscope.core.model.info import head_name
 from headscope.figures import bars, head_grid
 from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View

@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.analyses.base import Quantity, Result, Unit
-from headscope.analyses.from_weights import head_name
 from headscope.analyses.result import by_name
+from headscope.core.model.info import head_name
 
 PerHead = Float[np.ndarray, "layer head"]
 

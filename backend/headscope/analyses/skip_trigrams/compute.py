@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
 from headscope.analyses.costing import LOAD_SECONDS, cpu_throughput, tflop
-from headscope.analyses.from_weights import head_name, processed, weights_of
+from headscope.analyses.from_weights import processed, weights_of
 from headscope.analyses.skip_trigrams.result import SkipTrigramsResult
 from headscope.analyses.skip_trigrams.schema import SkipTrigramsParams, chosen_heads
 from headscope.analyses.token_names import TokenName, token_names
+from headscope.core.model.info import head_name
 from headscope.core.model.memory import ELEMENT_BYTES, PROGRAM_BYTES
 from headscope.core.model.tokens import Tokenizer
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from headscope.analyses.base import Figure
-from headscope.analyses.from_weights import head_name, how
+from headscope.analyses.from_weights import how
 from headscope.analyses.skip_trigrams import tables
 from headscope.analyses.skip_trigrams.result import SkipTrigramsResult
 from headscope.analyses.token_names import Words
+from headscope.core.model.info import head_name
 from headscope.figures import ranked
 from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View

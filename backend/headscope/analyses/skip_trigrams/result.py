@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float, Int32, UInt16
 
 from headscope.analyses.base import Quantity, Result
-from headscope.analyses.from_weights import head_name
 from headscope.analyses.token_names import TokenName
+from headscope.core.model.info import head_name
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

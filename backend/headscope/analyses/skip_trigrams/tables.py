@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.columns import Column, Table, table
-from headscope.analyses.from_weights import head_name
 from headscope.analyses.skip_trigrams.result import SkipTrigramsResult
 from headscope.analyses.token_names import Words
+from headscope.core.model.info import head_name
 from headscope.errors import NotFound
 from headscope.figures.view import View
 

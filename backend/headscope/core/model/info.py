@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import SupportsInt
 
 from headscope.core.model.folder import (
     architecture,
@@ -55,3 +57,9 @@ def model_info(folder: Path, *, name: str, dtype: str = "float32") -> ModelInfo:
         bos=bos,
         **counts(config, check(folder)),
     )
+
+
+def head_name(place: Iterable[SupportsInt]) -> str:
+    """Layer and head as they are written: 1.5."""
+    layer, head = place
+    return f"{int(layer)}.{int(head)}"
