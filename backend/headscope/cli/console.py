@@ -30,12 +30,24 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except Cancelled as error:
+            _interrupt_was_handled()
             fail(error, CANCELLED)
         except HeadscopeError as error:
             fail(error)
         except KeyboardInterrupt:
+            _interrupt_was_handled()
             err_console().print("Stopped.")
             raise typer.Exit(CANCELLED) from None
+
+
+def _interrupt_was_handled() -> None:
+    """Let the process end with our exit code though Ctrl-C came while a string was executed.
+
+    Where Ctrl-C meets ``exec`` of a string (as dataclasses and named tuples do while modules are imported),
+    CPython notes an unhandled interrupt and at its end kills itself with SIGINT, whatever was caught and
+    whatever code was asked for. The next ``exec`` of a string takes the note away.
+    """
+    exec("")  # noqa: S102 - nothing is executed
 
 
 def err_console() -> Console:
