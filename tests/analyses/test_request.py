@@ -4,11 +4,12 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from headscope.analyses import ANALYSES
+from headscope.analyses.base import Params
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.chg.schema import PRESETS, ChgParams
 from headscope.analyses.request import Request, resolve, run_id
@@ -36,6 +37,19 @@ def test_the_same_request_has_the_same_id_however_it_is_put() -> None:
     assert first.id == _resolve(params={"seeds": 2, "steps": 7, "clamp": 4}).id
     assert len(first.id) == 20
     assert int(first.id, 16) >= 0
+
+
+def test_a_parameter_that_was_added_later_leaves_ids_alone_until_it_is_used() -> None:
+    class Before(Params):
+        steps: int = 3
+
+    class After(Before):
+        ADDED: ClassVar[frozenset[str]] = frozenset({"ablation"})
+        ablation: str = "zero"
+
+    assert After.identifying({"steps": 4, "ablation": "zero"}) == Before.identifying({"steps": 4})
+    assert After.identifying({"steps": 4}) == {"steps": 4}, "as runs from before are stored"
+    assert After.identifying({"steps": 3, "ablation": "mean"}) == {"steps": 3, "ablation": "mean"}
 
 
 def test_the_id_is_stable_across_processes_and_releases() -> None:

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
+from pydantic_core import to_jsonable_python
 
 from headscope.analyses.columns import Table
 from headscope.analyses.offered_gates import AskedGates, GatePreset
@@ -50,6 +51,21 @@ class Params(BaseModel):
 
     # Built when first used: who shows pages waits for no parameters of analyses.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    ADDED: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that earlier runs lack. At its default such a one leaves a run's id as it was."""
+
+    @classmethod
+    def identifying(cls, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What of parameters, given as plain JSON, is part of a run's identity."""
+        fields = cls.model_fields
+        defaults = {
+            name: to_jsonable_python(fields[name].get_default(call_default_factory=True))
+            for name in cls.ADDED
+        }
+        return {
+            name: value for name, value in params.items() if name not in defaults or value != defaults[name]
+        }
 
 
 P = TypeVar("P", bound=Params)

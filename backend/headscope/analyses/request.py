@@ -115,7 +115,7 @@ def identity(
     return {
         "analysis": analysis.name,
         "version": analysis.version,
-        "params": dict(params),
+        "params": analysis.params.identifying(params),
         "model": model.name,
         "revision": model.revision,
         "tokenizer": model.tokenizer_hash,
