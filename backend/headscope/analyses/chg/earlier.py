@@ -17,7 +17,7 @@ from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.gating_run import gating_run
 from headscope.errors import Invalid
 
-_MAY_DIFFER = ("seeds", "adds_to")
+_MAY_DIFFER = ("seeds", "adds_to", "null_fits")
 _SECOND_AXIS = ("heldout_", "rounded_")
 """Beginnings of the names of arrays [condition, seed]; all others are [seed, ...]."""
 
@@ -55,6 +55,12 @@ def count(spec: Spec[ChgParams]) -> int:
     return 0 if run is None else len(run.seeds)
 
 
+def null_count(spec: Spec[ChgParams]) -> int:
+    """How many fits on permuted targets are taken over; raises what ``taken_over`` does."""
+    run = taken_over(spec)
+    return 0 if run is None or run.null_plus is None else len(run.null_plus)
+
+
 def joined_to(earlier: Arrays, arrays: Arrays) -> dict[str, NDArray[Any]]:
     """The arrays of both along the seeds, the earlier run's first."""
     return {
@@ -64,11 +70,13 @@ def joined_to(earlier: Arrays, arrays: Arrays) -> dict[str, NDArray[Any]]:
 
 
 def _check_settings(run: ChgResult, params: ChgParams) -> None:
-    mine = params.model_dump(mode="json")
+    # A setting that the earlier run lacks was then what its default is now.
+    mine = ChgParams().model_dump(mode="json", include=set(ChgParams.ADDED))
+    theirs, mine = {**mine, **run.params}, params.model_dump(mode="json")
     differing = [
-        f"{name} ({run.params.get(name)} there, {value} here)"
+        f"{name} ({theirs.get(name)} there, {value} here)"
         for name, value in mine.items()
-        if name not in _MAY_DIFFER and run.params.get(name) != value
+        if name not in _MAY_DIFFER and theirs.get(name) != value
     ]
     if differing:
         raise Invalid(

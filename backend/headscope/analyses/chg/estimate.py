@@ -1,7 +1,7 @@
 """How long a causal head gating run will take and how much memory, without loading torch.
 
     seconds = load + FLOP / throughput + passes x layers x overhead
-    FLOP    = seeds x 3 phases x updates x batch x 2 F + held-out x (1 + 5 seeds) x F
+    FLOP    = (seeds + null fits) x 3 phases x updates x batch x 2 F + held-out x (1 + 5 seeds) x F
 
 F is an example's forward pass (``core.model.cost.forward_flop``) over the tokens that it shares with no other
 of its batch; a backward to the gates costs another F, as the weights are frozen. A pass is one micro-batch
@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 from headscope.analyses.base import Estimate, Spec
-from headscope.analyses.chg.earlier import count
+from headscope.analyses.chg.earlier import count, null_count
 from headscope.analyses.chg.plan import NOMINAL_TOKENS
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
@@ -42,7 +42,8 @@ def estimate(
     ``chg.earlier.taken_over`` does.
     """
     task = spec.task
-    params = spec.params.model_copy(update={"seeds": spec.params.seeds - count(spec)})
+    null = max(0, spec.params.null_fits - null_count(spec))
+    params = spec.params.model_copy(update={"seeds": spec.params.seeds - count(spec), "null_fits": null})
     model = replace(spec.model, dtype=params.dtype)
     weights = weight_bytes(model)
     rows = _rows(params, model, task, tokenizer)
@@ -52,8 +53,10 @@ def estimate(
     forward = forward_flop(model, rows.tokens, rows.targets)
     per_update = params.seeds * batch * forward
     held_out = scored * (1 + 5 * params.seeds) * forward
-    flop = 3 * params.steps * 2 * per_update + held_out
+    null_update = batch * forward
+    flop = 3 * params.steps * 2 * (per_update + params.null_fits * null_update) + held_out
     both_ways = 2 * math.ceil(per_update / CPU_BUDGET.flop)
+    both_ways += 2 * params.null_fits * math.ceil(null_update / CPU_BUDGET.flop)
     passes = 3 * params.steps * both_ways + math.ceil(held_out / CPU_BUDGET.flop)
     speed = throughput or cpu_throughput(params.dtype)
     seconds = LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD

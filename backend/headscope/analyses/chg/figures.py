@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Figure
-from headscope.analyses.chg import replicating, rounding, seed_curve, tables
+from headscope.analyses.chg import discovering, replicating, rounding, seed_curve, tables
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.gating import roles as gates
@@ -281,6 +281,7 @@ FIGURES = (
     Figure("roles", role_grid, tables.heads, of_whole_run=True),
     *(Figure(name, score_map(name), tables.score(name)) for name in _SCORES),
     Figure("replication", replicating.replicates, replicating.rows),
+    Figure("discoveries", discovering.discoveries, discovering.rows),
     Figure("seeds", seed_curve.seeds, seed_curve.rows),
     Figure("ecdf", ecdf, tables.ecdf),
     Figure("layers", layers, tables.layers),

@@ -35,6 +35,11 @@ def phase(name: PhaseName, params: ChgParams) -> Phase:
     )
 
 
+def null_label(params: ChgParams, index: int) -> str:
+    """A fit on permuted targets in words for progress."""
+    return f"permuted targets, seed {params.first_seed + index}"
+
+
 def seeds_label(params: ChgParams, seeds: range) -> str:
     """Seeds in words for progress: "seed 4", "seeds 0–2"."""
     first, last = params.first_seed + seeds.start, params.first_seed + seeds.stop - 1

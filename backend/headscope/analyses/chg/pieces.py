@@ -14,6 +14,7 @@ from headscope.analyses.chg.gates import OPEN_FROM
 from headscope.analyses.chg.phases import PHASE_TITLES, PhaseName, phase, seeds_label
 from headscope.analyses.chg.schema import ChgParams
 from headscope.errors import Invalid
+from headscope.tasks.permuted import permuted
 from headscope.tasks.task import Examples, Split
 
 if TYPE_CHECKING:
@@ -26,12 +27,15 @@ _STATE = ("logits", "first_moment", "second_moment")
 
 @dataclass(frozen=True)
 class Updates:
-    """Some updates of a phase: of which of the run's ``seeds``, and after which piece they go on."""
+    """Some updates of a phase: of which of the run's ``seeds``, and after which piece they go on; ``null``:
+    on targets permuted by the seed, a single one then.
+    """
 
     phase: PhaseName
     seeds: range
     updates: range
     after: str | None
+    null: bool = False
 
 
 def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
@@ -51,7 +55,7 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
 
     state = advance(
         context.model,
-        _examples(spec, context, "train"),
+        _trained_on(spec, work, context),
         seeds,
         phase(work.phase, params),
         _start(work, seeds, context),
@@ -124,6 +128,11 @@ def _start(work: Updates, seeds: Sequence[int], context: Context) -> FitState:
     logits, first, second = (before[name] for name in _STATE)
     none = torch.zeros(len(seeds), 0, dtype=torch.float64)
     return FitState(work.updates.start, logits, first, second, none, watch, memory)
+
+
+def _trained_on(spec: Spec[ChgParams], work: Updates, context: Context) -> Examples:
+    examples = _examples(spec, context, "train")
+    return permuted(examples, spec.params.first_seed + work.seeds.start) if work.null else examples
 
 
 def _evaluated(

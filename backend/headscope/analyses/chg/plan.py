@@ -5,7 +5,8 @@
 2. A group's phase is cut into runs of updates; a piece hands logits and Adam's moments to the next.
 3. The ungated model, and each group under each of its three sets of gates, are scored on held-out examples;
    G+ and G- once more with gates rounded to open or shut.
-4. Where seeds are added to an earlier run, its seeds are one small piece, and only the others are fitted.
+4. Fits on permuted targets come after them, one by one, since each has targets of its own.
+5. Where seeds are added to an earlier run, its fits are one small piece, and only the others are made.
 
 The cuts depend on the request alone (parameters and the model's size), so that a run goes on with the same
 pieces on another machine.
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from headscope.analyses.base import Piece, Spec
-from headscope.analyses.chg.phases import PHASE_TITLES, PHASES, PhaseName, seeds_label
+from headscope.analyses.chg.phases import PHASE_TITLES, PHASES, PhaseName, null_label, seeds_label
 from headscope.analyses.chg.pieces import Updates, fit, score, take_over, ungated
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.cutting import blocks, fitting
@@ -47,14 +48,17 @@ class Group:
                 yield from of_phase[phase]
 
 
-def plan(spec: Spec[ChgParams], earlier: int) -> list[Piece]:
-    """All pieces of a run in the order they are computed; ``earlier`` seeds come from another run."""
+def plan(spec: Spec[ChgParams], earlier: int, earlier_null: int = 0) -> list[Piece]:
+    """All pieces of a run in the order they are computed; ``earlier`` seeds come from another run, and so do
+    ``earlier_null`` fits on permuted targets.
+    """
     params = spec.params
     first = [Piece(UNGATED, "The ungated model", partial(ungated, spec), weight=_ask_flop(spec))]
     if earlier:
         label = f"Seeds reused, {seeds_label(params, range(earlier))}"
         first.insert(0, Piece(EARLIER, label, partial(take_over, spec), weight=0.0))
-    return [*first, *(piece for group in groups(spec, earlier) for piece in group.pieces())]
+    made = [*groups(spec, earlier), *null_groups(spec, earlier_null)]
+    return [*first, *(piece for group in made for piece in group.pieces())]
 
 
 def groups(spec: Spec[ChgParams], earlier: int) -> list[Group]:
@@ -62,6 +66,23 @@ def groups(spec: Spec[ChgParams], earlier: int) -> list[Group]:
     params, forward = spec.params, _forward_flop(spec)
     size = fitting(params.seeds - earlier, 2 * forward * params.batch_size, most=_MOST_SEEDS)
     return [_group(spec, seeds, size) for seeds in blocks(range(earlier, params.seeds), size)]
+
+
+def null_groups(spec: Spec[ChgParams], earlier: int) -> list[Group]:
+    """The fits on permuted targets that are made, each a group that nothing is scored under."""
+    flop = 2 * _forward_flop(spec) * spec.params.batch_size
+    updates = fitting(spec.params.steps, flop, most=spec.params.steps)
+    return [
+        Group(
+            seeds=range(at, at + 1),
+            fits={
+                phase: list(_fits(spec, phase, range(at, at + 1), updates, flop, null=True))
+                for phase in PHASES
+            },
+            scores=dict.fromkeys(PHASES, ()),
+        )
+        for at in range(earlier, spec.params.null_fits)
+    ]
 
 
 def _group(spec: Spec[ChgParams], seeds: range, size: int) -> Group:
@@ -80,19 +101,20 @@ def _group(spec: Spec[ChgParams], seeds: range, size: int) -> Group:
 
 
 def _fits(
-    spec: Spec[ChgParams], phase: PhaseName, seeds: range, updates: int, flop: float
+    spec: Spec[ChgParams], phase: PhaseName, seeds: range, updates: int, flop: float, *, null: bool = False
 ) -> Iterator[Piece]:
     """A phase of a group in pieces of so many ``updates``, each update costing ``flop``."""
     params = spec.params
     for block in blocks(range(params.steps), updates):
-        before: str | None = _fit_key(phase, seeds, block.start)
+        before: str | None = _fit_key(phase, seeds, block.start, null)
         if not block.start:
-            before = None if phase == "zero" else _fit_key("zero", seeds, params.steps)
-        label = f"{PHASE_TITLES[phase]}, {seeds_label(params, seeds)}, updates {block.start + 1}–{block.stop}"
+            before = None if phase == "zero" else _fit_key("zero", seeds, params.steps, null)
+        whose = null_label(params, seeds.start) if null else seeds_label(params, seeds)
+        label = f"{PHASE_TITLES[phase]}, {whose}, updates {block.start + 1}–{block.stop}"
         yield Piece(
-            _fit_key(phase, seeds, block.stop),
+            _fit_key(phase, seeds, block.stop, null),
             label,
-            partial(fit, spec, Updates(phase, seeds, block, before)),
+            partial(fit, spec, Updates(phase, seeds, block, before, null)),
             (before,) if before else (),
             weight=flop * len(block),
         )
@@ -112,9 +134,9 @@ def _scoring(spec: Spec[ChgParams], phase: PhaseName, group: range, block: range
     )
 
 
-def _fit_key(phase: PhaseName, seeds: range, stop: int) -> str:
+def _fit_key(phase: PhaseName, seeds: range, stop: int, null: bool = False) -> str:
     """The key of the piece that takes a group's phase to update ``stop``."""
-    return f"{phase}/{seeds.start}-{seeds.stop - 1}/{stop}"
+    return f"{'null-' if null else ''}{phase}/{seeds.start}-{seeds.stop - 1}/{stop}"
 
 
 def _forward_flop(spec: Spec[ChgParams]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer, UInt8
@@ -13,6 +13,7 @@ from headscope.analyses.base import Quantity, Result
 from headscope.analyses.chg import rounding
 from headscope.core.gating import roles
 from headscope.core.gating.rounding import Rounded
+from headscope.core.statistics.discovery import Discoveries, discoveries
 from headscope.core.statistics.replication import Replication, replication, split_half
 
 Gates = Float[np.ndarray, "seed layer head"]
@@ -25,7 +26,8 @@ class ChgResult(Result):
 
     Losses [seed, update] are nats on the targets, NaN after a seed's last update; ``updates`` [seed, phase]
     are those done. Held-out rows are ``core.gating.roles.CONDITIONS``, ``rounded_`` rows G+ and G- with gates
-    rounded at 0.5. Version 1 had neither ``updates`` nor rounded gates.
+    rounded at 0.5. ``null_`` gates are those of fits on permuted targets, where some were asked for. Version
+    1 had neither ``updates`` nor rounded gates.
     """
 
     NAME: ClassVar[str] = "chg"
@@ -42,6 +44,8 @@ class ChgResult(Result):
     updates: Integer[np.ndarray, "seed phase"] | None = None
     rounded_accuracy: Float[np.ndarray, "pushed seed"] | None = None
     rounded_log_probability: Float[np.ndarray, "pushed seed"] | None = None
+    null_plus: Float[np.ndarray, "null layer head"] | None = None
+    null_minus: Float[np.ndarray, "null layer head"] | None = None
     n_train: int | None = None
     n_test: int | None = None
     n_left_out: int = 0
@@ -107,10 +111,23 @@ class ChgResult(Result):
         """By role: whether a new fit would give it each head again, [layer, head]."""
         return {role: replication(has.sum(axis=0), len(has)) for role, has in self.held(threshold).items()}
 
+    def discoveries(self, threshold: float = 0.5) -> dict[str, Discoveries]:
+        """By role: which heads have it in more fits than those on permuted targets tell; empty without."""
+        if self.null_plus is None or self.null_minus is None:
+            return {}
+        ran = roles.finished(self.null_plus, self.null_minus)
+        null = roles.held(roles.roles(self.null_plus, self.null_minus, threshold)[ran])
+        if not ran.any() or not self.ran.any():
+            return {}
+        return {role: discoveries(has, null[role]) for role, has in self.held(threshold).items()}
+
     def split_half(self, threshold: float = 0.5) -> dict[str, float | None]:
         """By role: how well the shares of one half of the seeds tell the other's; at most 1."""
         return {role: split_half(has) for role, has in self.held(threshold).items()}
 
+
+SOUGHT: Final = ("needed", "harmful")
+"""The roles that are told of in numbers."""
 
 QUANTITIES: Mapping[str, Quantity] = {
     "always_needed": Quantity("Always needed", "share"),
@@ -119,6 +136,8 @@ QUANTITIES: Mapping[str, Quantity] = {
     "any_harmful": Quantity("Harmful in some seed", "share"),
     "replicating_needed": Quantity("Needed, and replicates", "share"),
     "replicating_harmful": Quantity("Harmful, and replicates", "share"),
+    "discovered_needed": Quantity("Needed beyond permuted targets, FDR 5 %", "share"),
+    "discovered_harmful": Quantity("Harmful beyond permuted targets, FDR 5 %", "share"),
     "split_half_needed": Quantity("Split-half correlation, needed"),
     "split_half_harmful": Quantity("Split-half correlation, harmful"),
     "accuracy_ungated": Quantity("Accuracy, ungated", "share"),
@@ -140,9 +159,11 @@ def headline(result: ChgResult, threshold: float = 0.5) -> dict[str, Any]:
     heldout = result.heldout_accuracy, result.heldout_log_probability
     numbers: dict[str, Any] = roles.headline(result.g_plus, result.g_minus, *heldout, threshold)
     found, halves = result.replication(threshold), result.split_half(threshold)
-    for role in ("needed", "harmful"):
+    for role in SOUGHT:
         numbers[f"replicating_{role}"] = float(found[role].replicates.mean()) if result.ran.any() else None
         numbers[f"split_half_{role}"] = halves[role]
+    beyond = result.discoveries(threshold)
+    numbers |= {f"discovered_{role}": float(beyond[role].found.mean()) for role in SOUGHT if role in beyond}
     numbers |= _rounding(result.rounding)
     return {name: numbers[name] for name in QUANTITIES if name in numbers}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -14,6 +14,8 @@ from headscope.analyses.references import GatingRef
 
 class ChgParams(Params):
     """Settings of the fit G0 -> G+, G-. Learning rates fall linearly within a phase; losses are in nats."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"null_fits"})
 
     seeds: int = Field(
         default=10,
@@ -108,6 +110,15 @@ class ChgParams(Params):
         le=1_000_000,
         title="Held-out examples, at most",
         description="For log-probability and accuracy after the fit.",
+    )
+    null_fits: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        title="Fits on permuted targets",
+        description="As many more fits with targets exchanged among the rows: which heads have a role "
+        "whatever is asked. Heads beyond that are found at a false-discovery rate of 5 %. Each costs as much "
+        "as a seed.",
     )
     adds_to: Annotated[str | None, GatingRef(same_task=True)] = Field(
         default=None,

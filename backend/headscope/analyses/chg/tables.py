@@ -56,6 +56,12 @@ def heads(result: ChgResult, view: View) -> Table:
             (f"rate_{role}_high", f"rate of {role}, upper end of 90 %", "share", flat(found.high)),
             (f"verdict_{role}", f"verdict on {role}", "", flat(np.array(VERDICTS)[found.verdict])),
         ]
+    for role, beyond in result.discoveries(view.threshold).items():
+        columns += [
+            (f"null_{role}", f"share of fits on permuted targets {role}", "share", flat(beyond.null_share)),
+            (f"p_{role}", f"p of {role}, against permuted targets", "", flat(beyond.p)),
+            (f"q_{role}", f"q of {role}, false-discovery rate", "", flat(beyond.q)),
+        ]
     return table(columns)
 
 
