@@ -18,7 +18,7 @@ from headscope.analyses.gating_run import gating_run
 from headscope.errors import Invalid
 
 _MAY_DIFFER = ("seeds", "adds_to", "null_fits")
-_SECOND_AXIS = ("heldout_", "rounded_")
+_SECOND_AXIS = ("heldout_", "rounded_", "binary_")
 """Beginnings of the names of arrays [condition, seed]; all others are [seed, ...]."""
 
 

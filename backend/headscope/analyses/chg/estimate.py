@@ -52,12 +52,13 @@ def estimate(
     scored = min(params.n_test or n_test, n_test)
     forward = forward_flop(model, rows.tokens, rows.targets)
     per_update = params.seeds * batch * forward
-    held_out = scored * (1 + 5 * params.seeds) * forward
+    held_out = scored * (1 + (7 if params.binarise else 5) * params.seeds) * forward
     null_update = batch * forward
-    flop = 3 * params.steps * 2 * (per_update + params.null_fits * null_update) + held_out
+    phases = 5 if params.binarise else 3
+    flop = 2 * params.steps * (phases * per_update + 3 * params.null_fits * null_update) + held_out
     both_ways = 2 * math.ceil(per_update / CPU_BUDGET.flop)
-    both_ways += 2 * params.null_fits * math.ceil(null_update / CPU_BUDGET.flop)
-    passes = 3 * params.steps * both_ways + math.ceil(held_out / CPU_BUDGET.flop)
+    null_ways = 2 * params.null_fits * math.ceil(null_update / CPU_BUDGET.flop)
+    passes = params.steps * (phases * both_ways + 3 * null_ways) + math.ceil(held_out / CPU_BUDGET.flop)
     speed = throughput or cpu_throughput(params.dtype)
     seconds = LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD
     working, of = _working_bytes(params, model, rows, batch, scored)

@@ -156,9 +156,16 @@ def heldout(result: ChgResult, view: View) -> Drawing:
         rounded["accuracy"] = rounded["accuracy"] * 100
     spread = np.linspace(-0.16, 0.16, len(result.seeds)) if len(result.seeds) > 1 else np.zeros(1)
     traces: list[dict[str, Any]] = []
-    for axis, values, hard, unit in (
-        ("x", accuracy, rounded.get("accuracy"), "%{x:.1f} %"),
-        ("x2", log_probability, rounded.get("log_probability"), "%{x:.3f} nats"),
+    binary = result.binary_accuracy
+    for axis, values, hard, masks, unit in (
+        ("x", accuracy, rounded.get("accuracy"), None if binary is None else 100 * binary, "%{x:.1f} %"),
+        (
+            "x2",
+            log_probability,
+            rounded.get("log_probability"),
+            result.binary_log_probability,
+            "%{x:.3f} nats",
+        ),
     ):
         for lane, colour in enumerate(lane_colours):
             hover = f"{LANES[lane]}: {unit}<extra></extra>"
@@ -167,6 +174,12 @@ def heldout(result: ChgResult, view: View) -> Drawing:
             )
         if hard is not None:
             traces += [_hollow(hard[at], 2 + at, spread, lane_colours[2 + at], axis, unit) for at in (0, 1)]
+        if masks is not None:
+            squares = {"symbol": "square", "size": 6}
+            traces += [
+                _hollow(masks[at], 2 + at, spread, lane_colours[2 + at], axis, unit, "binarised", squares)
+                for at in (0, 1)
+            ]
         means = quietly(np.nanmean, values, axis=1)
         traces.append(_means(means, colours, axis, unit))
     shown = np.concatenate([log_probability, rounded.get("log_probability", log_probability[:0])])
@@ -205,6 +218,8 @@ def heldout(result: ChgResult, view: View) -> Drawing:
     reading = f"On {held}: each dot is a seed, the bar their mean. Right is better in both."
     if rounded:
         reading += " Hollow diamonds: the same gates rounded to open or shut at 0.5."
+    if binary is not None:
+        reading += " Squares: the masks that a last phase made of them."
     caution = rounding.sentence(result.rounding)
     meta = {"n_test": n_test} | ({} if caution is None else {"caution": caution})
     return titled({"data": traces, "layout": layout}, "Does it hold on new examples?", reading, **meta)
@@ -248,10 +263,20 @@ def _score_lines(colours: Palette) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _hollow(values: Array, lane: int, spread: Array, colour: str, axis: str, unit: str) -> dict[str, Any]:
+def _hollow(
+    values: Array,
+    lane: int,
+    spread: Array,
+    colour: str,
+    axis: str,
+    unit: str,
+    how: str = "rounded",
+    look: dict[str, Any] | None = None,
+) -> dict[str, Any]:
     """One seed each under rounded gates, a little below its lane's dots."""
-    marker = {"symbol": "diamond-open", "size": 8, "color": colour, "line": {"width": 1.5}}
-    word = f"{LANES[lane]}, gates rounded"
+    style = look or {"symbol": "diamond-open", "size": 8, "line": {"width": 1.5}}
+    marker = {"color": colour, **style}
+    word = f"{LANES[lane]}, gates {how}"
     hover = f"{word}: {unit}<extra></extra>"
     return curves.dots(
         values, lane + 0.28 + spread / 4, colour, word, xaxis=axis, hovertemplate=hover, marker=marker

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from headscope.analyses.base import Arrays, Pieces, Spec
 from headscope.analyses.chg import rounding
 from headscope.analyses.chg.earlier import joined_to
-from headscope.analyses.chg.phases import PHASES, PhaseName
+from headscope.analyses.chg.phases import BINARY, PHASES, PhaseName
 from headscope.analyses.chg.plan import EARLIER, UNGATED, Group
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.chg.schema import ChgParams
@@ -54,6 +54,11 @@ def _fitted(groups: Sequence[Group], pieces: Pieces) -> dict[str, NDArray[Any]]:
         ]
         arrays[f"loss_{phase}"] = np.concatenate(losses).astype(np.float32)
         updates.append(np.concatenate([end["updates"] for end in ends]))
+    for phase in BINARY:
+        if phase in groups[0].fits:
+            logits = np.concatenate([pieces[group.fits[phase][-1].key]["logits"] for group in groups])
+            open_or_shut = np.where(np.isnan(logits), np.nan, logits >= 0)
+            arrays[f"g_{phase.replace('-', '_')}"] = open_or_shut.astype(np.float32)
     arrays["updates"] = np.stack(updates, axis=1).astype(np.uint16)
     return arrays
 
@@ -77,6 +82,9 @@ def _scored(groups: Sequence[Group], pieces: Pieces) -> dict[str, NDArray[Any]]:
         arrays[f"heldout_{score}"] = np.stack([as_it_is, *rows]).astype(np.float32)
         rounded = [_under(groups, pieces, phase, f"rounded_{score}") for phase in PHASES[1:]]
         arrays[f"rounded_{score}"] = np.stack(rounded).astype(np.float32)
+        if BINARY[0] in groups[0].scores:
+            masks = [_under(groups, pieces, phase, score) for phase in BINARY]
+            arrays[f"binary_{score}"] = np.stack(masks).astype(np.float32)
     return arrays
 
 

@@ -70,14 +70,18 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
     return {**arrays, **watched, **remembered, "losses": state.losses.numpy()}
 
 
-def score(spec: Spec[ChgParams], fitted: str, seeds: range, context: Context, *, rounded: bool) -> Kept:
+def score(
+    spec: Spec[ChgParams], fitted: str, seeds: range, context: Context, *, rounded: bool, masks: bool = False
+) -> Kept:
     """Held-out log-probability (nats) and accuracy [seed] of some ``seeds`` of the piece ``fitted``; where
-    asked for, also with gates rounded at 0.5.
+    asked for, also with gates rounded at 0.5, or of nothing but these (``masks``).
     """
     import torch
 
     logits = context.pieces[fitted]["logits"][seeds.start : seeds.stop]
     gates = torch.sigmoid(torch.from_numpy(np.array(logits)))
+    if masks:
+        return _evaluated(spec, context, _rounded(gates))
     found = _evaluated(spec, context, torch.cat([gates, _rounded(gates)]) if rounded else gates)
     n = len(seeds)
     soft = {name: array[:n] for name, array in found.items()}

@@ -5,6 +5,7 @@
 2. A group's phase is cut into runs of updates; a piece hands logits and Adam's moments to the next.
 3. The ungated model, and each group under each of its three sets of gates, are scored on held-out examples;
    G+ and G- once more with gates rounded to open or shut.
+   Where asked for, a phase each makes masks of G+ and G-, and they are scored too.
 4. Fits on permuted targets come after them, one by one, since each has targets of its own.
 5. Where seeds are added to an earlier run, its fits are one small piece, and only the others are made.
 
@@ -19,7 +20,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from headscope.analyses.base import Piece, Spec
-from headscope.analyses.chg.phases import PHASE_TITLES, PHASES, PhaseName, null_label, seeds_label
+from headscope.analyses.chg.phases import (
+    BEFORE,
+    BINARY,
+    PHASE_TITLES,
+    PHASES,
+    PhaseName,
+    null_label,
+    phases,
+    seeds_label,
+)
 from headscope.analyses.chg.pieces import Updates, fit, score, take_over, ungated
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.cutting import blocks, fitting
@@ -44,8 +54,8 @@ class Group:
     def pieces(self) -> Iterator[Piece]:
         """All fits, then all scores."""
         for of_phase in (self.fits, self.scores):
-            for phase in PHASES:
-                yield from of_phase[phase]
+            for pieces in of_phase.values():
+                yield from pieces
 
 
 def plan(spec: Spec[ChgParams], earlier: int, earlier_null: int = 0) -> list[Piece]:
@@ -92,10 +102,10 @@ def _group(spec: Spec[ChgParams], seeds: range, size: int) -> Group:
     scored = fitting(size, 2 * ask, most=size)
     return Group(
         seeds=seeds,
-        fits={phase: list(_fits(spec, phase, seeds, updates, flop)) for phase in PHASES},
+        fits={phase: list(_fits(spec, phase, seeds, updates, flop)) for phase in phases(params)},
         scores={
             phase: [_scoring(spec, phase, seeds, block, ask) for block in blocks(seeds, scored)]
-            for phase in PHASES
+            for phase in phases(params)
         },
     )
 
@@ -108,7 +118,7 @@ def _fits(
     for block in blocks(range(params.steps), updates):
         before: str | None = _fit_key(phase, seeds, block.start, null)
         if not block.start:
-            before = None if phase == "zero" else _fit_key("zero", seeds, params.steps, null)
+            before = _fit_key(BEFORE[phase], seeds, params.steps, null) if phase in BEFORE else None
         whose = null_label(params, seeds.start) if null else seeds_label(params, seeds)
         label = f"{PHASE_TITLES[phase]}, {whose}, updates {block.start + 1}–{block.stop}"
         yield Piece(
@@ -128,9 +138,9 @@ def _scoring(spec: Spec[ChgParams], phase: PhaseName, group: range, block: range
     return Piece(
         f"heldout/{phase}/{block.start}-{block.stop - 1}",
         f"Held-out examples under {gates}, {seeds_label(spec.params, block)}",
-        partial(score, spec, last, within, rounded=phase != "zero"),
+        partial(score, spec, last, within, rounded=phase in ("plus", "minus"), masks=phase in BINARY),
         (last,),
-        weight=(1 if phase == "zero" else 2) * flop * len(block),
+        weight=(2 if phase in ("plus", "minus") else 1) * flop * len(block),
     )
 
 

@@ -26,8 +26,8 @@ class ChgResult(Result):
 
     Losses [seed, update] are nats on the targets, NaN after a seed's last update; ``updates`` [seed, phase]
     are those done. Held-out rows are ``core.gating.roles.CONDITIONS``, ``rounded_`` rows G+ and G- with gates
-    rounded at 0.5. ``null_`` gates are those of fits on permuted targets, where some were asked for. Version
-    1 had neither ``updates`` nor rounded gates.
+    rounded at 0.5, ``binary`` ones the masks of the last phase. ``null_`` gates are those of fits on permuted
+    targets. Both only where they were asked for. Version 1 had neither ``updates`` nor rounded gates.
     """
 
     NAME: ClassVar[str] = "chg"
@@ -44,6 +44,10 @@ class ChgResult(Result):
     updates: Integer[np.ndarray, "seed phase"] | None = None
     rounded_accuracy: Float[np.ndarray, "pushed seed"] | None = None
     rounded_log_probability: Float[np.ndarray, "pushed seed"] | None = None
+    g_plus_binary: Gates | None = None
+    g_minus_binary: Gates | None = None
+    binary_accuracy: Float[np.ndarray, "pushed seed"] | None = None
+    binary_log_probability: Float[np.ndarray, "pushed seed"] | None = None
     null_plus: Float[np.ndarray, "null layer head"] | None = None
     null_minus: Float[np.ndarray, "null layer head"] | None = None
     n_train: int | None = None
@@ -145,6 +149,8 @@ QUANTITIES: Mapping[str, Quantity] = {
     "accuracy_minus": Quantity("Accuracy under G−", "share"),
     "accuracy_plus_rounded": Quantity("Accuracy under G+, rounded", "share"),
     "accuracy_minus_rounded": Quantity("Accuracy under G−, rounded", "share"),
+    "accuracy_plus_binary": Quantity("Accuracy under G+, binarised", "share"),
+    "accuracy_minus_binary": Quantity("Accuracy under G−, binarised", "share"),
     "rounding": Quantity("Most that rounding changes accuracy", "share"),
     "logp_ungated": Quantity("Log-probability, ungated", "nats"),
     "logp_plus": Quantity("Log-probability under G+", "nats"),
@@ -165,6 +171,9 @@ def headline(result: ChgResult, threshold: float = 0.5) -> dict[str, Any]:
     beyond = result.discoveries(threshold)
     numbers |= {f"discovered_{role}": float(beyond[role].found.mean()) for role in SOUGHT if role in beyond}
     numbers |= _rounding(result.rounding)
+    if result.binary_accuracy is not None:
+        for name, row in zip(("plus", "minus"), result.binary_accuracy, strict=True):
+            numbers[f"accuracy_{name}_binary"] = float(row[result.ran].mean()) if result.ran.any() else None
     return {name: numbers[name] for name in QUANTITIES if name in numbers}
 
 

@@ -15,7 +15,7 @@ from headscope.analyses.references import GatingRef
 class ChgParams(Params):
     """Settings of the fit G0 -> G+, G-. Learning rates fall linearly within a phase; losses are in nats."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"null_fits"})
+    ADDED: ClassVar[frozenset[str]] = frozenset({"null_fits", "binarise"})
 
     seeds: int = Field(
         default=10,
@@ -110,6 +110,12 @@ class ChgParams(Params):
         le=1_000_000,
         title="Held-out examples, at most",
         description="For log-probability and accuracy after the fit.",
+    )
+    binarise: bool = Field(
+        default=False,
+        title="End with open or shut",
+        description="A last phase each after G+ and G− anneals their gates to 0 or 1: sets of heads that do "
+        "what soft gates did. Roles are read off the soft ones all the same. Two thirds more updates.",
     )
     null_fits: int = Field(
         default=0,

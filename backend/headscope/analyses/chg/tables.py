@@ -115,9 +115,13 @@ def heldout(result: ChgResult, view: View) -> Table:
     if result.rounded:
         names += ["plus, rounded", "minus, rounded"]
         scores = {name: np.concatenate([soft, result.rounded[name]]) for name, soft in scores.items()}
+    if result.binary_accuracy is not None and result.binary_log_probability is not None:
+        names += ["plus, binarised", "minus, binarised"]
+        masks = {"accuracy": result.binary_accuracy, "log_probability": result.binary_log_probability}
+        scores = {name: np.concatenate([known, masks[name]]) for name, known in scores.items()}
     change = np.full(scores["accuracy"].shape, np.nan)
     if result.rounded:
-        change[-2:] = result.rounded["accuracy"] - result.heldout_accuracy[2:]
+        change[4:6] = result.rounded["accuracy"] - result.heldout_accuracy[2:]
     circuit = np.where(np.isnan(change), "", np.where(np.abs(change) <= LARGEST, "yes", "no"))
     columns: list[Column] = [
         ("condition", "gates", "", np.repeat(np.array(names), len(result.seeds))),

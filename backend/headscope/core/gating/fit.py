@@ -50,7 +50,8 @@ _SMALLEST_GATE = 1e-6
 class Phase:
     """Settings of one phase. ``regularisation`` is lambda with its sign; ``stream`` names the series of
     batches; ``settling`` ends a seed's fit before the last update, where given; with ``remembers`` slopes are
-    blended with remembered ones where that pays (``core.gating.saga``).
+    blended with remembered ones where that pays (``core.gating.saga``). With ``coldest`` gates are annealed:
+    sigmoid(logit / t), t falling geometrically from 1 to ``coldest``, so that they end open or shut.
     """
 
     steps: int
@@ -63,11 +64,18 @@ class Phase:
     stream: str = "zero"
     settling: Settling | None = None
     remembers: bool = False
+    coldest: float | None = None
 
     def lr(self, step: int) -> float:
         """Learning rate of update ``step`` in 0 .. steps - 1."""
         along = step / (self.steps - 1) if self.steps > 1 else 0.0
         return self.lr_start + (self.lr_end - self.lr_start) * along
+
+    def temperature(self, step: int) -> float:
+        """By which logits are divided in update ``step``."""
+        if self.coldest is None:
+            return 1.0
+        return float(self.coldest ** (step / (self.steps - 1) if self.steps > 1 else 1.0))
 
 
 @dataclass(frozen=True)
@@ -160,7 +168,8 @@ def advance(
             break
         drawn = {s: next(draws[s]) for s in live.nonzero()[:, 0].tolist()}
         rows = [(s, index) for s, indices in drawn.items() for index in indices]
-        loss, gradient = loss_and_gradient(model, examples, rows, logits, checkpoint, memory)
+        cold = phase.temperature(step)
+        loss, gradient = loss_and_gradient(model, examples, rows, logits, checkpoint, memory, cold)
         gradient = gradient + push_gradient(logits, phase.regularisation, phase.clamp)
         settled = logits[watch.settled].clone()
         adam(logits, clip_per_seed(gradient, phase.clip), moments, phase.lr(step), step + 1)
@@ -185,13 +194,14 @@ def loss_and_gradient(
     logits: Float[torch.Tensor, "seed layer head"],
     checkpoint: Callable[[], None] = lambda: None,
     memory: SlopeMemory | None = None,
+    temperature: float = 1.0,
 ) -> tuple[Float[torch.Tensor, " seed"], Float[torch.Tensor, "seed layer head"]]:
     """Each seed's mean NLL over its rows (nats, float64) and the gradient with respect to its logits.
 
     Rows are (seed index, example index). A seed without rows, or whose loss or gradient isn't finite, has
     loss NaN. With a ``memory`` the gradient is blended with what it remembers, and it is brought up to date.
     """
-    gates = torch.sigmoid(logits)
+    gates = torch.sigmoid(logits / temperature)
     owners = torch.tensor([seed for seed, _ in rows], dtype=torch.long)
     counts = torch.bincount(owners, minlength=len(logits))
     if memory is None:
@@ -206,7 +216,7 @@ def loss_and_gradient(
         for seed in owners.unique().tolist():
             mine = owners == seed
             slope[seed] = memory.blend(seed, [i for s, i in rows if s == seed], slopes[mine])
-    gradient = slope * gates * (1 - gates)
+    gradient = slope * gates * (1 - gates) / temperature
     loss = loss / counts
     loss[~torch.isfinite(gradient).all(dim=2).all(dim=1) | ~torch.isfinite(loss)] = torch.nan
     return loss, gradient
