@@ -82,9 +82,9 @@ def planted(null_rate: float) -> ChgResult:
     needed = np.zeros((10, 6, 4), bool)
     needed[:, :2] = True
     null = np.random.default_rng(0).random((5, 6, 4)) < null_rate
-    gates = {"null_minus": null * 0.8 + 0.1, "null_plus": np.full(null.shape, 0.9)}
+    minus, plus = ((0.1 + 0.8 * part).astype(np.float32) for part in (null, np.ones(null.shape)))
     plain = run_of(needed, np.zeros_like(needed))
-    return replace(plain, **{name: array.astype(np.float32) for name, array in gates.items()})
+    return replace(plain, null_minus=minus, null_plus=plus)
 
 
 def test_heads_stand_out_where_permuted_targets_do_not_need_them() -> None:

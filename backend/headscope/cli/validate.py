@@ -97,7 +97,7 @@ def roles(
                 result = runs.result(session, ids[-1])
             if isinstance(result, ChgResult):
                 found.append(result)
-    both = compared(*found, threshold)
+    both = compared(found[0], found[1], threshold)
     out = console.err_console() if str(json_file) == "-" else console.out_console()
     for line in table(both, f"{model}, {task}, {seeds} fits a set"):
         out.print(line, soft_wrap=True, markup=False, highlight=False)
