@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 from typing import cast
 
@@ -83,6 +84,10 @@ def test_a_rules_examples_read_as_they_are_meant(tokenizer: Tokenizer, split: Sp
             assert example.targets == (len(example.tokens) - 1,)
             (other,) = example.counterfactual or ()
             assert tokenizer.decode_bytes(other).decode() == read[-1][1 - answer]
+            assert example.paired is not None
+            pair = lines(tokenizer, dataclasses.replace(example, tokens=example.paired))
+            assert pair[:-1] == read[:-1], "the same examples"
+            assert pair[-1] == [read[-1][1], read[-1][0], read[-1][2]], "the items of the question exchanged"
 
 
 def test_every_item_of_an_example_is_another(tokenizer: Tokenizer) -> None:

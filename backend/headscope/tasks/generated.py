@@ -4,7 +4,8 @@ Induction: [BOS] t1 .. tn t1 .. tn, the t's different and random. The second cop
 token on: nothing before says that its first token comes. [SCIENCE.md section 5; Elhage et al. 2021]
 
 Abstract rules ABA and ABB on random single tokens: lines ``A^B^A``, each with tokens of its own, then
-``A^B^`` whose answer is A or B by the rule; the other one is the counterfactual [Yang et al. 2025].
+``A^B^`` whose answer is A or B by the rule; the other one is the counterfactual [Yang et al. 2025]. In the
+paired prompt the question's tokens change places, so that the rule answers with the other one.
 """
 
 from __future__ import annotations
@@ -165,8 +166,9 @@ class RuleTask(_Generated):
                 answer, _ = self._answers(first, second)
                 tokens += [first, *caret, second, *caret, answer, *newline]
             answer, other = self._answers(a, b)
+            paired = (*tokens, b, *caret, a, *caret, answer)
             tokens += [a, *caret, b, *caret, answer]
-            yield f"{split} {number}", Example(tuple(tokens), (len(tokens) - 1,), (other,))
+            yield f"{split} {number}", Example(tuple(tokens), (len(tokens) - 1,), (other,), paired)
 
     def _answers(self, a: int, b: int) -> tuple[int, int]:
         """The rule's answer and the other rule's."""

@@ -19,11 +19,14 @@ Judged = Literal["top", "each", "pair"]
 
 @dataclass(frozen=True)
 class Row:
-    """One question. ``counterfactual`` is a wrong answer of the same kind, where there is one."""
+    """One question. ``counterfactual`` is a wrong answer of the same kind, where there is one; ``paired`` a
+    prompt that differs in what the answer depends on, and has another answer.
+    """
 
     prompt: str
     target: str
     counterfactual: str | None = None
+    paired: str | None = None
 
 
 @dataclass(frozen=True)
@@ -31,12 +34,15 @@ class Example:
     """A rendered row. ``tokens`` end with the last target token; ``targets`` are the positions in
     ``tokens`` that carry loss (the logits that predict position p stand at p - 1, so p >= 1).
     ``counterfactual`` are the token ids that would stand there for the wrong answer, from the first
-    target position on; they may be more or fewer than the targets.
+    target position on; they may be more or fewer than the targets. ``paired`` are the tokens of the paired
+    prompt with this row's own targets after it, position by position as ``tokens``; None where there is
+    none, or where the two differ in length.
     """
 
     tokens: tuple[int, ...]
     targets: tuple[int, ...]
     counterfactual: tuple[int, ...] | None = None
+    paired: tuple[int, ...] | None = None
 
     @property
     def target_ids(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Literal
@@ -20,7 +20,7 @@ from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.draw import distinct, ordered
 from headscope.tasks.fitting import collect
-from headscope.tasks.render import render
+from headscope.tasks.render import paired_tokens, render
 from headscope.tasks.task import Example, Examples, Judged, Row, Split
 from headscope.tasks.template import QUESTION, Template
 
@@ -84,7 +84,7 @@ class TextTask:
         Nor does the instruction, which is part of its own form's template.
         """
         content = {
-            "rows": [[row.prompt, row.target, row.counterfactual] for row in self.rows],
+            "rows": [_identity(row) for row in self.rows],
             "template": asdict(self._template),
             "shots": self.shots,
             "bos": self.bos,
@@ -142,10 +142,14 @@ class TextTask:
         """A row after these in-context examples. Raises Invalid naming the row, see ``render``."""
         text = self._template.context(in_context, row.prompt)
         try:
-            return render(tokenizer, text, row.target, row.counterfactual, bos=self.bos)
+            example = render(tokenizer, text, row.target, row.counterfactual, bos=self.bos)
         except Invalid as error:
             where = f"Task {self.name}, the row with prompt {_short(row.prompt)}: "
             raise Invalid(where + error.message, error.remedy, code=error.code) from error
+        if row.paired is None:
+            return example
+        text = self._template.context(in_context, row.paired)
+        return replace(example, paired=paired_tokens(tokenizer, example, text, row.target, bos=self.bos))
 
     def _rendered(
         self, tokenizer: Tokenizer, split: Split, seed: int, shots: int
@@ -159,6 +163,12 @@ class TextTask:
             )
             example = self.asked(tokenizer, row, context)
             yield row.prompt, example
+
+
+def _identity(row: Row) -> list[str | None]:
+    """What of a row counts for its task's hash: rows without a paired prompt as ever."""
+    paired = [] if row.paired is None else [row.paired]
+    return [row.prompt, row.target, row.counterfactual, *paired]
 
 
 def _in_context(train: Sequence[Row], own: int | None, key: str, shots: int) -> list[Row]:

@@ -108,7 +108,7 @@ def test_batched_equals_unbatched(monkeypatch: pytest.MonkeyPatch) -> None:
     logits = initial_logits([0, 1], LAYERS, HEADS, torch.float64)
     at_once = loss_and_gradient(model, examples, rows, logits)
     assert len(model.seen) == 1
-    monkeypatch.setattr("headscope.core.gating.fit.budget_for", lambda _: Budget(1.0, 1.0))
+    monkeypatch.setattr("headscope.core.gating.replacements.budget_for", lambda _: Budget(1.0, 1.0))
     model.seen.clear()
     one_by_one = loss_and_gradient(model, examples, rows, logits)
     assert len(model.seen) == len(rows)

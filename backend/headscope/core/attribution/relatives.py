@@ -29,6 +29,7 @@ import torch
 from jaxtyping import Float, Float64
 
 from headscope.core.gating.fit import target_nll
+from headscope.core.gating.replacements import Replacements, at_rows
 from headscope.core.model.batches import (
     MicroBatch,
     Scored,
@@ -37,6 +38,7 @@ from headscope.core.model.batches import (
     micro_batches,
 )
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.replacement import Replacement
 
 Checkpoint = Callable[[], None]
 
@@ -46,6 +48,7 @@ def attribution_patching(
     examples: Sequence[Scored],
     opened: float | int = 1.0,
     checkpoint: Checkpoint = lambda: None,
+    replacements: Replacements | None = None,
 ) -> tuple[Float64[torch.Tensor, " example"], Float64[torch.Tensor, "example layer head"]]:
     """Each example's loss and its -dL/dg with all gates at ``opened``; nats. At 1 it is the model as it is.
 
@@ -58,7 +61,7 @@ def attribution_patching(
     losses = torch.zeros(len(examples), dtype=torch.float64)
     for batch in _batches(model, examples):
         checkpoint()
-        nll = target_nll(model, batch, gates)
+        nll = target_nll(model, batch, gates, at_rows(replacements, model, batch, examples))
         checkpoint()
         (nll * batch.weights.to(nll)).sum().backward()
         losses[batch.examples] = by_row(batch, nll.detach())
@@ -67,13 +70,19 @@ def attribution_patching(
 
 
 def integrated_gradients(
-    model: HeadModel, examples: Sequence[Scored], points: int, checkpoint: Checkpoint = lambda: None
+    model: HeadModel,
+    examples: Sequence[Scored],
+    points: int,
+    checkpoint: Checkpoint = lambda: None,
+    replacements: Replacements | None = None,
 ) -> Float64[torch.Tensor, "example layer head"]:
     """The integral of -dL/dg from all heads closed to all open, by ``points`` Gauss-Legendre nodes; nats."""
     nodes, weights = np.polynomial.legendre.leggauss(points)
     total = torch.zeros(len(examples), model.info.n_layers, model.info.n_heads, dtype=torch.float64)
     for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
-        total += attribution_patching(model, examples, (node + 1) / 2, checkpoint)[1] * weight / 2
+        total += (
+            attribution_patching(model, examples, (node + 1) / 2, checkpoint, replacements)[1] * weight / 2
+        )
     return total
 
 
@@ -83,12 +92,14 @@ def leave_one_out(
     examples: Sequence[Scored],
     layers: Sequence[int],
     checkpoint: Checkpoint = lambda: None,
+    replacements: Replacements | None = None,
 ) -> Float64[torch.Tensor, "example chosen head"]:
     """How much each example's loss rises with one head's gate at 0, for all heads of chosen layers; nats."""
     heads = model.info.n_heads
     rise = torch.zeros(len(examples), len(layers), heads, dtype=torch.float64)
     for batch in _batches(model, examples):
         checkpoint()
+        replacement = at_rows(replacements, model, batch, examples)
         with model.streams(tuple(layers)) as streams:
             base = losses_of(model, batch)
         for column, layer in enumerate(layers):
@@ -96,7 +107,7 @@ def leave_one_out(
                 checkpoint()
                 gates = torch.ones(len(block), model.info.n_layers, heads)
                 gates[torch.arange(len(block)), layer, list(block)] = 0
-                after = losses_under(model, batch, gates, layer, streams[layer])
+                after = losses_under(model, batch, gates, layer, streams[layer], replacement)
                 rise[batch.examples[:, None], column, list(block)] = (after - base).T
     return rise
 
@@ -108,6 +119,7 @@ def losses_under(
     gates: Float[torch.Tensor, "way layer head"],
     layer: int = 0,
     stream: Float[torch.Tensor, "row pos d_model"] | None = None,
+    replacement: Replacement | None = None,
 ) -> Float64[torch.Tensor, "way row"]:
     """Each row's loss under each set of gates, all in one pass, which begins at ``layer`` with its ``stream``
     where one is given: earlier gates must be those that it was made under.
@@ -115,7 +127,7 @@ def losses_under(
     ways = len(gates)
     wide = repeated(batch, ways)
     per_row = gates.to(model.device, model.dtype).repeat_interleave(len(batch.tokens), 0)
-    with model.gated(per_row):
+    with model.gated(per_row, None if replacement is None else replacement.repeated(ways)):
         if stream is None:
             found = losses_of(model, wide)
         else:

@@ -32,16 +32,12 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float
 
+from headscope.core.gating.replacements import Replacements, at_rows, cut
 from headscope.core.gating.saga import SlopeMemory, pays
 from headscope.core.gating.settling import Settling, SideHistory
-from headscope.core.model.batches import (
-    MicroBatch,
-    Scored,
-    budget_for,
-    check_examples,
-    micro_batches,
-)
+from headscope.core.model.batches import MicroBatch, Scored, check_examples
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.replacement import Replacement
 
 _SMALLEST_GATE = 1e-6
 
@@ -136,11 +132,14 @@ def advance(
     state: FitState,
     until: int | None = None,
     *,
+    replacements: Replacements | None = None,
     checkpoint: Callable[[], None] = lambda: None,
     report: Callable[[int, float], None] = lambda step, loss: None,
 ) -> FitState:
     """Take a phase from ``state`` to update ``until`` (its last, unless given).
 
+    ``replacements`` give what closed heads give; nothing, unless given. What they draw they draw anew for
+    each seed and update, by names that don't depend on which seeds are fitted side by side.
     ``checkpoint`` is called between forward and backward passes, each of bounded work, with no gates on the
     model, so that others may use it; ``report`` gets the number of updates done and the mean loss over live
     seeds, in nats. Raises ``Invalid`` for examples that can't be scored, and whatever ``checkpoint`` raises.
@@ -160,7 +159,12 @@ def advance(
             break
         drawn = {s: next(draws[s]) for s in live.nonzero()[:, 0].tolist()}
         rows = [(s, index) for s, indices in drawn.items() for index in indices]
-        loss, gradient = loss_and_gradient(model, examples, rows, logits, checkpoint, memory)
+        drawn_anew = None
+        if replacements is not None:
+            drawn_anew = replacements.drawn([f"{seed}/{phase.stream}/{step}" for seed in seeds])
+        loss, gradient = loss_and_gradient(
+            model, examples, rows, logits, checkpoint, memory, replacements=drawn_anew
+        )
         gradient = gradient + push_gradient(logits, phase.regularisation, phase.clamp)
         settled = logits[watch.settled].clone()
         adam(logits, clip_per_seed(gradient, phase.clip), moments, phase.lr(step), step + 1)
@@ -185,6 +189,8 @@ def loss_and_gradient(
     logits: Float[torch.Tensor, "seed layer head"],
     checkpoint: Callable[[], None] = lambda: None,
     memory: SlopeMemory | None = None,
+    *,
+    replacements: Replacements | None = None,
 ) -> tuple[Float[torch.Tensor, " seed"], Float[torch.Tensor, "seed layer head"]]:
     """Each seed's mean NLL over its rows (nats, float64) and the gradient with respect to its logits.
 
@@ -195,12 +201,12 @@ def loss_and_gradient(
     owners = torch.tensor([seed for seed, _ in rows], dtype=torch.long)
     counts = torch.bincount(owners, minlength=len(logits))
     if memory is None:
-        loss, slope = _sums(model, examples, rows, gates, checkpoint)
+        loss, slope = _sums(model, examples, rows, gates, checkpoint, replacements)
         slope = slope / counts.clamp(min=1).to(slope)[:, None, None]
     else:
         # Rows under gates of their own, though alike, so that each has a slope of its own.
         alone = [(row, example) for row, (_, example) in enumerate(rows)]
-        each, slopes = _sums(model, examples, alone, gates[owners], checkpoint)
+        each, slopes = _sums(model, examples, alone, gates[owners], checkpoint, _of_rows(replacements, rows))
         loss = torch.zeros(len(logits), dtype=torch.float64).index_add_(0, owners, each)
         slope = torch.zeros_like(logits)
         for seed in owners.unique().tolist():
@@ -218,14 +224,14 @@ def _sums(
     rows: Sequence[tuple[int, int]],
     gates: Float[torch.Tensor, "set layer head"],
     checkpoint: Callable[[], None],
+    replacements: Replacements | None,
 ) -> tuple[Float[torch.Tensor, " set"], Float[torch.Tensor, "set layer head"]]:
     """Summed over the (set, example) rows of each set: NLL (nats, float64), and its slope by gate."""
     leaf = gates.detach().to(model.device).requires_grad_()
     loss = torch.zeros(len(gates), dtype=torch.float64)
-    budget = budget_for(model.device)
-    for batch in micro_batches(rows, examples, model.info, budget, packed=model.packs()):
+    for batch in cut(model, rows, examples, replacements):
         checkpoint()
-        nll = target_nll(model, batch, leaf)
+        nll = target_nll(model, batch, leaf, at_rows(replacements, model, batch, examples))
         checkpoint()
         (nll * batch.weights.to(nll)).sum().backward()
         loss.index_add_(0, batch.owners[batch.where[:, 0]], nll.detach().cpu().double() * batch.weights)
@@ -233,27 +239,40 @@ def _sums(
 
 
 def target_nll(
-    model: HeadModel, batch: MicroBatch, gates: Float[torch.Tensor, "seed layer head"] | None
+    model: HeadModel,
+    batch: MicroBatch,
+    gates: Float[torch.Tensor, "seed layer head"] | None,
+    replacement: Replacement | None = None,
 ) -> Float[torch.Tensor, " target"]:
     """NLL of each target token, nats, in float32 or better; each row under its owner's gates."""
-    predicted = target_logits(model, batch, gates)
+    predicted = target_logits(model, batch, gates, replacement)
     return torch.nn.functional.cross_entropy(predicted, batch.answers.to(model.device), reduction="none")
 
 
 def target_logits(
-    model: HeadModel, batch: MicroBatch, gates: Float[torch.Tensor, "seed layer head"] | None
+    model: HeadModel,
+    batch: MicroBatch,
+    gates: Float[torch.Tensor, "seed layer head"] | None,
+    replacement: Replacement | None = None,
 ) -> Float[torch.Tensor, "target vocab"]:
-    """What the model predicts at each target position, in float32 or better; rows under their own gates."""
+    """What the model predicts at each target position, in float32 or better; rows under their own gates, and
+    where these close, ``replacement`` (zero without one).
+    """
     tokens, where = batch.tokens.to(model.device), batch.where.to(model.device)
     if batch.packing is not None:
         placed = None if gates is None else gates.to(model.dtype)
-        predicted = model.target_logits(batch.packing.to(model.device), placed)
+        predicted = model.target_logits(batch.packing.to(model.device), placed, replacement)
     elif gates is None:
         predicted = model.logits_at(tokens, where)
     else:
-        with model.gated(gates[batch.owners.to(model.device)].to(model.dtype)):
+        with model.gated(gates[batch.owners.to(model.device)].to(model.dtype), replacement):
             predicted = model.logits_at(tokens, where)
     return predicted if predicted.dtype == torch.float64 else predicted.float()
+
+
+def _of_rows(replacements: Replacements | None, rows: Sequence[tuple[int, int]]) -> Replacements | None:
+    """The same draws where each row is an owner of its own."""
+    return None if replacements is None else replacements.by_row([seed for seed, _ in rows])
 
 
 def push_gradient(

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -100,20 +100,21 @@ def micro_batches(
     budget: Budget,
     *,
     packed: bool | None = None,
+    kind: Callable[[int], int] = lambda example: 0,
 ) -> list[MicroBatch]:
     """Cut (owner, example index) rows into pieces of similar length and at most ``budget`` a forward pass.
 
     A single row is never cut, even where it costs more. ``packed`` says that pieces go to ``target_logits``,
-    and whether the model packs them (``HeadModel.packs``).
+    and whether the model packs them (``HeadModel.packs``); examples of different ``kind`` share no beginning.
     """
     if packed:
-        ordered = sorted(rows, key=lambda row: (row[0], tuple(examples[row[1]].tokens)))
+        ordered = sorted(rows, key=lambda row: (row[0], kind(row[1]), tuple(examples[row[1]].tokens)))
     else:
         ordered = sorted(rows, key=lambda row: -len(examples[row[1]].tokens))
     read = [_input(examples[i]) if packed is not None else examples[i].tokens for _, i in ordered]
     kept = [0] * len(rows)
     if packed:
-        lines = [(owner, line) for (owner, _), line in zip(ordered, read, strict=True)]
+        lines = [((owner, kind(i)), line) for (owner, i), line in zip(ordered, read, strict=True)]
         kept = [shared(before, line) for before, line in zip([None, *lines], lines, strict=False)]
 
     def cost(row: int, begun: int) -> float:
@@ -129,7 +130,7 @@ def micro_batches(
             filled, begun = 0.0, 0
         pieces[-1].append(ordered[row])
         filled += cost(row, begun)
-    return [_stack(piece, examples, packed is not None) for piece in pieces]
+    return [_stack(piece, examples, kind if packed is not None else None) for piece in pieces]
 
 
 def _input(example: Scored) -> Sequence[int]:
@@ -137,7 +138,9 @@ def _input(example: Scored) -> Sequence[int]:
     return example.tokens[: max(example.targets)]
 
 
-def _stack(piece: Sequence[tuple[int, int]], examples: Sequence[Scored], packed: bool) -> MicroBatch:
+def _stack(
+    piece: Sequence[tuple[int, int]], examples: Sequence[Scored], kind: Callable[[int], int] | None
+) -> MicroBatch:
     longest = max(len(examples[i].tokens) for _, i in piece)
     tokens = torch.full((len(piece), longest), _PADDING, dtype=torch.long)
     where, answers, weights = [], [], []
@@ -155,5 +158,7 @@ def _stack(piece: Sequence[tuple[int, int]], examples: Sequence[Scored], packed:
         where=torch.tensor(where),
         answers=torch.tensor(answers),
         weights=torch.tensor(weights, dtype=torch.float64),
-        packing=pack([(owner, _input(examples[i])) for owner, i in piece], where) if packed else None,
+        packing=None
+        if kind is None
+        else pack([(owner, _input(examples[i])) for owner, i in piece], where, [kind(i) for _, i in piece]),
     )

@@ -47,10 +47,15 @@ class Packing:
         return self.rows.numel() == len(self.tokens)
 
 
-def pack(rows: Sequence[tuple[int, Sequence[int]]], where: Sequence[tuple[int, int]]) -> Packing:
+def pack(
+    rows: Sequence[tuple[int, Sequence[int]]],
+    where: Sequence[tuple[int, int]],
+    kinds: Sequence[int] | None = None,
+) -> Packing:
     """Pack rows of (owner, input tokens) whose logits are read at (row, position) pairs.
 
-    A row shares what it can with the row before it: all there is to share, where rows are sorted.
+    A row shares what it can with the row before it: all there is to share, where rows are sorted. Rows of
+    different ``kinds`` share nothing.
     """
     longest = max(len(tokens) for _, tokens in rows)
     nodes = torch.zeros(len(rows), longest, dtype=torch.long)
@@ -58,9 +63,10 @@ def pack(rows: Sequence[tuple[int, Sequence[int]]], where: Sequence[tuple[int, i
     positions: list[int] = []
     owners: list[int] = []
     places: list[int] = []
-    before: tuple[int, Sequence[int]] | None = None
+    before: tuple[tuple[int, int], Sequence[int]] | None = None
     for row, (owner, line) in enumerate(rows):
-        kept = shared(before, (owner, line))
+        alike = (owner, 0 if kinds is None else kinds[row])
+        kept = shared(before, (alike, line))
         fresh = range(kept, len(line))
         nodes[row, :kept] = nodes[row - 1, :kept]
         nodes[row, kept : len(line)] = torch.arange(len(tokens), len(tokens) + len(fresh))
@@ -68,7 +74,7 @@ def pack(rows: Sequence[tuple[int, Sequence[int]]], where: Sequence[tuple[int, i
         positions += fresh
         owners += [owner] * len(fresh)
         places += [row * longest + position for position in fresh]
-        before = (owner, line)
+        before = (alike, line)
     read = torch.tensor(where)
     return Packing(
         torch.tensor(tokens),
