@@ -1,4 +1,5 @@
-"""The tasks that ship: the paper's, agreement from BLiMP, worked problems, and the generated ones.
+"""The tasks that ship: the paper's, agreement from BLiMP, worked problems, the generated ones, and those made
+from templates (``tasks.templated``).
 
 Rows lie in ``data/`` with their licences; data/README.md says where each file is from and how it was made.
 """
@@ -15,6 +16,7 @@ from headscope.tasks.forms import with_forms
 from headscope.tasks.generated import InductionTask, RuleTask
 from headscope.tasks.task import Row, Task
 from headscope.tasks.template import CONTINUATION, LONG_QUESTION, QUESTION
+from headscope.tasks.templated import templated_tasks
 from headscope.tasks.text import TextTask
 
 _FUNCTION_VECTORS = "ericwtodd/function_vectors, dataset_files/abstractive (Todd et al. 2024)"
@@ -67,10 +69,17 @@ _PAIRS = (
 @cache
 def builtin_tasks() -> MappingProxyType[str, Task]:
     """All built-in tasks by name, in the order in which they are shown."""
-    tasks: list[Task] = [*_generated(), *_word_pairs(), *_questions(), *_agreement()]
+    tasks: list[Task] = [
+        *_generated(),
+        *_word_pairs(),
+        *_questions(),
+        *_agreement(),
+        *templated_tasks(_rows("singular-plural"), _rows("present-past")),
+    ]
     return MappingProxyType({task.name: task for task in tasks})
 
 
+@cache
 def _rows(name: str) -> tuple[Row, ...]:
     packed = (files("headscope.tasks") / "data" / f"{name}.jsonl.gz").read_bytes()
     return tuple(Row(**json.loads(line)) for line in gzip.decompress(packed).splitlines())

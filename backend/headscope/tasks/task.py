@@ -20,7 +20,7 @@ Judged = Literal["top", "each", "pair"]
 @dataclass(frozen=True)
 class Row:
     """One question. ``counterfactual`` is a wrong answer of the same kind, where there is one; ``paired`` a
-    prompt that differs in what the answer depends on, and has another answer.
+    prompt like this one with another answer: the counterfactual, where there is one.
     """
 
     prompt: str
@@ -56,11 +56,13 @@ class Examples(Sequence[Example]):
 
     ``n_left_out`` rows came before the last example and are longer than the context; the longest of
     them has ``longest`` tokens (0 where none was left out). They are to be reported, never hidden.
+    ``offered`` answers stand in each prompt to choose from, 0 where it offers none.
     """
 
     items: tuple[Example, ...]
     n_left_out: int = 0
     longest: int = 0
+    offered: int = 0
 
     @overload
     def __getitem__(self, index: int) -> Example: ...
@@ -73,9 +75,10 @@ class Examples(Sequence[Example]):
         return len(self.items)
 
     def chance(self, judged: Judged = "top") -> float:
-        """What always guessing the same would get, in [0, 1]; 0 where there are no examples.
+        """What guessing would get, in [0, 1]; 0 where there are no examples.
 
-        The most frequent answer for ``top``, the most frequent token for ``each``, a coin for ``pair``.
+        The most frequent answer for ``top``, or one of those offered where that gets more; the most frequent
+        token for ``each``, a coin for ``pair``.
         """
         if judged == "pair":
             return 0.5
@@ -86,7 +89,9 @@ class Examples(Sequence[Example]):
                     shares[token] += 1 / len(example.targets)  # type: ignore[assignment]
             return max(shares.values(), default=0.0) / max(len(self.items), 1)
         counts = Counter(example.target_ids for example in self.items)
-        return max(counts.values()) / len(self.items) if counts else 0.0
+        if not counts:
+            return 0.0
+        return max(max(counts.values()) / len(self.items), 1 / self.offered if self.offered else 0.0)
 
 
 @runtime_checkable
