@@ -32,6 +32,7 @@ FLOP_WEIGHED = (
 SIZES: dict[str, dict[str, tuple[int, int]]] = {
     "chg": {"seeds": (1, 24), "steps": (1, 900), "batch_size": (1, 128), "n_test": (1, 2000)},
     "cchg": {"seeds": (1, 24), "steps": (1, 300), "batch_size": (1, 128), "n_test": (1, 900)},
+    "ability": {"n_test": (2, 4000)},
     "evaluation": {"n_test": (1, 4000)},
     "induction": {"seeds": (1, 90), "length": (4, 200), "ablate": (0, 64)},
     "battery": {},
@@ -62,7 +63,7 @@ def sketch(piece: Piece) -> tuple[str, str, tuple[str, ...], float]:
 
 def uncut(piece: Piece) -> bool:
     """The model as it is, on all held-out rows at once."""
-    return piece.key == "ungated" or piece.key.startswith("task/")
+    return piece.key == "ungated" or piece.key.startswith(("task/", "ability/"))
 
 
 @st.composite

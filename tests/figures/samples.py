@@ -105,6 +105,7 @@ def sequential_ablation(seeds: int = 2) -> Result:
 SAMPLES: Mapping[str, Callable[[], Result]] = {
     "chg": result,
     "cchg": gates_samples.cchg,
+    "ability": gates_samples.ability,
     "evaluation": gates_samples.evaluation,
     "induction": pattern_samples.induction,
     "battery": pattern_samples.battery,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from headscope.analyses.ability import ABILITY
 from headscope.analyses.agreement import AGREEMENT
 from headscope.analyses.base import Analysis
 from headscope.analyses.battery import BATTERY
@@ -27,6 +28,7 @@ from headscope.analyses.sufficiency import SUFFICIENCY
 ANALYSES: dict[str, Analysis[Any, Any]] = {
     "chg": CHG,
     "cchg": CCHG,
+    "ability": ABILITY,
     "evaluation": EVALUATION,
     "induction": INDUCTION,
     "battery": BATTERY,

@@ -30,13 +30,15 @@ class Contrasted(Scored, Protocol):
 class Score:
     """What ``evaluate`` found, a set of gates a row; NaN (and never correct) under NaN gates.
 
-    ``log_probability`` is the mean over examples of the mean over their target tokens, nats; ``accuracy`` the
-    mean over examples of ``correct``: 1 where answered right, or the share of an answer's tokens that are.
+    ``log_probability`` is the mean over examples of ``each``, the mean over their target tokens, nats;
+    ``accuracy`` the mean over examples of ``correct``: 1 where answered right, or the share of an answer's
+    tokens that are.
     """
 
     log_probability: Float[torch.Tensor, " gates"]
     accuracy: Float[torch.Tensor, " gates"]
     correct: Float[torch.Tensor, "gates example"]
+    each: Float[torch.Tensor, "gates example"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def evaluate(
     dead = total.isnan().any(dim=1)
     accuracy = correct.mean(dim=1)
     accuracy[dead] = torch.nan
-    return Score(mean.mean(dim=1), accuracy, correct)
+    return Score(mean.mean(dim=1), accuracy, correct, mean)
 
 
 def _score(
