@@ -115,4 +115,5 @@ def _drawn(
         seed=int(gating["split_seed"]),
         shots=gating["shots"],
         n_ctx=model.n_ctx,
+        pool=gating["pool_sets"] if gating.get("demonstrations") == "pool" else None,
     )

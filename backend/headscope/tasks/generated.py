@@ -21,6 +21,7 @@ from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.draw import distinct
 from headscope.tasks.fitting import collect
+from headscope.tasks.pool import check_sets, set_of
 from headscope.tasks.task import Example, Examples, Judged, Split
 from headscope.tasks.text import MAX_SHOTS
 from headscope.tasks.vocabulary import ordinary_tokens, rule_tokens, within_text
@@ -93,6 +94,7 @@ class InductionTask(_Generated):
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
         """See ``Task.examples``. Raises Invalid (``shots``) where in-context examples are asked for."""
         if shots:
@@ -137,28 +139,41 @@ class RuleTask(_Generated):
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
         """See ``Task.examples``; in-context examples are drawn from the training split's tokens."""
         shots = self.shots if shots is None else shots
         if not 0 <= shots <= MAX_SHOTS:
             raise Invalid(f"{shots} in-context examples.", f"Ask for 0 to {MAX_SHOTS}.", code="shots")
-        return collect(self.name, self._drawn(tokenizer, split, seed, shots), limit=limit, n_ctx=n_ctx)
+        sets = pool if shots and split == "train" else None
+        return collect(self.name, self._drawn(tokenizer, split, seed, shots, sets), limit=limit, n_ctx=n_ctx)
 
     def _drawn(
-        self, tokenizer: Tokenizer, split: Split, seed: int, shots: int
+        self, tokenizer: Tokenizer, split: Split, seed: int, shots: int, sets: int | None
     ) -> Iterator[tuple[str, Example]]:
         pool = rule_tokens(tokenizer, seed)
         needed = 2 * shots + 2
         if len(pool["train"]) < needed or len(pool["test"]) < 2:
             raise _small_vocabulary(self.name, sum(map(len, pool.values())), needed)
+        shared = [
+            [
+                pool["train"][index]
+                for index in distinct(f"rule pool {seed} {each}", len(pool["train"]), 2 * shots)
+            ]
+            for each in range(0 if sets is None else check_sets(sets))
+        ]
         bos = [tokenizer.bos_id] if tokenizer.adds_bos and tokenizer.bos_id is not None else []
         caret, newline = within_text(tokenizer, "^"), within_text(tokenizer, "\n")
         for number in range(_SIZES[split]):
             # The rule isn't in the key: ABA and ABB ask the same questions.
             key = f"rule {seed} {split} {number}"
             train = [pool["train"][index] for index in distinct(key, len(pool["train"]), needed)]
-            pairs = list(zip(train[2::2], train[3::2], strict=True))
             a, b = train[:2]
+            items, mine = train[2:], None
+            if sets is not None:
+                mine = set_of(self.name, number, shared, (a, b))
+                items = shared[mine]
+            pairs = list(zip(items[::2], items[1::2], strict=True))
             if split == "test":
                 a, b = (pool["test"][index] for index in distinct(f"{key} question", len(pool["test"]), 2))
             tokens = list(bos)
@@ -168,7 +183,8 @@ class RuleTask(_Generated):
             answer, other = self._answers(a, b)
             paired = (*tokens, b, *caret, a, *caret, answer)
             tokens += [a, *caret, b, *caret, answer]
-            yield f"{split} {number}", Example(tuple(tokens), (len(tokens) - 1,), (other,), paired)
+            place = len(tokens) - 1
+            yield f"{split} {number}", Example(tuple(tokens), (place,), (other,), paired, mine)
 
     def _answers(self, a: int, b: int) -> tuple[int, int]:
         """The rule's answer and the other rule's."""

@@ -36,13 +36,15 @@ class Example:
     ``counterfactual`` are the token ids that would stand there for the wrong answer, from the first
     target position on; they may be more or fewer than the targets. ``paired`` are the tokens of the paired
     prompt with this row's own targets after it, position by position as ``tokens``; None where there is
-    none, or where the two differ in length.
+    none, or where the two differ in length. ``pool_set`` is the set that its in-context examples are, where
+    they come from a pool.
     """
 
     tokens: tuple[int, ...]
     targets: tuple[int, ...]
     counterfactual: tuple[int, ...] | None = None
     paired: tuple[int, ...] | None = None
+    pool_set: int | None = None
 
     @property
     def target_ids(self) -> tuple[int, ...]:
@@ -73,6 +75,13 @@ class Examples(Sequence[Example]):
 
     def __len__(self) -> int:
         return len(self.items)
+
+    @property
+    def pool_sets(self) -> tuple[int, ...] | None:
+        """Which set of in-context examples each example has; None where any has its own."""
+        sets = [example.pool_set for example in self.items]
+        known = tuple(each for each in sets if each is not None)
+        return known if sets and len(known) == len(sets) else None
 
     def chance(self, judged: Judged = "top") -> float:
         """What guessing would get, in [0, 1]; 0 where there are no examples.
@@ -178,10 +187,12 @@ class Task(Protocol):
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
         """Examples of one split, in a fixed order for a seed; in-context ones are of the training split only.
 
-        ``limit`` stops after so many. Rows longer than ``n_ctx`` tokens are left out and counted;
+        ``limit`` stops after so many. With ``pool`` the training rows share so many sets of in-context
+        examples (``tasks.pool``). Rows longer than ``n_ctx`` tokens are left out and counted;
         ``Invalid`` where nothing is left, or where a target tokenises to nothing.
         """
         ...

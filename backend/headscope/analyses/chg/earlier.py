@@ -65,10 +65,11 @@ def joined_to(earlier: Arrays, arrays: Arrays) -> dict[str, NDArray[Any]]:
 
 def _check_settings(run: ChgResult, params: ChgParams) -> None:
     mine = params.model_dump(mode="json")
+    theirs = ChgParams.model_validate(run.params).model_dump(mode="json")  # what it lacks was the default
     differing = [
-        f"{name} ({run.params.get(name)} there, {value} here)"
+        f"{name} ({theirs[name]} there, {value} here)"
         for name, value in mine.items()
-        if name not in _MAY_DIFFER and run.params.get(name) != value
+        if name not in _MAY_DIFFER and theirs[name] != value
     ]
     if differing:
         raise Invalid(

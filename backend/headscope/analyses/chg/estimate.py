@@ -13,8 +13,8 @@ forward or backward; its overhead is what a layer costs beside its arithmetic.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -87,20 +87,37 @@ def _rows(params: ChgParams, model: ModelInfo, task: Task | None, tokenizer: Tok
         seed=params.split_seed,
         shots=params.shots,
         n_ctx=model.n_ctx,
+        pool=params.pool,
     )
-    batch = sorted(
-        tuple(example.tokens[: max(example.targets)]) for example in list(sample)[: params.batch_size]
-    )
-    lines = [(0, line) for line in batch]
-    begun = sum(shared(before, line) for before, line in pairwise(lines))
-    read = sum(len(line) for line in batch)
+    alike = [example for example in sample if example.pool_set == sample[0].pool_set]
+    batch = sorted(tuple(example.tokens[: max(example.targets)]) for example in alike[: params.batch_size])
     length = float(np.mean([len(example.tokens) for example in sample]))
     return _Rows(
-        tokens=(read - begun) / len(batch),
+        tokens=_computed(batch, _rows_a_batch(params, task)),
         targets=float(np.mean([len(example.targets) for example in sample])),
         longest=max((len(example.tokens), len(example.targets)) for example in sample),
         basis=f"examples of {length:.0f} tokens",
     )
+
+
+def _rows_a_batch(params: ChgParams, task: Task) -> float:
+    n_train = task.sizes(seed=params.split_seed)[0]
+    rows = min(n_train, params.n_train or n_train) / (params.pool or 1)
+    return max(1.0, min(params.batch_size, rows))
+
+
+def _computed(batch: Sequence[Sequence[int]], rows: float) -> float:
+    """Tokens that a row of a batch costs, where what it shares with the row before is computed once.
+
+    ``batch`` may be fewer than the ``rows`` that a batch has: then the others are taken to be like these.
+    """
+    lines = [(0, line) for line in batch]
+    fresh = [
+        len(line) - shared(before, (0, line)) for before, line in zip([None, *lines], batch, strict=False)
+    ]
+    if len(fresh) < min(rows, 2):
+        return float(np.mean(fresh))
+    return (fresh[0] + float(np.mean(fresh[1:] or [0])) * (rows - 1)) / rows
 
 
 def _working_bytes(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Pieces, Spec
+from headscope.analyses.base import Arrays, Kept, Pieces, Spec
 from headscope.analyses.chg.earlier import joined_to
 from headscope.analyses.chg.phases import PHASES, PhaseName
 from headscope.analyses.chg.plan import EARLIER, UNGATED, Group
@@ -76,6 +76,7 @@ def _values(spec: Spec[ChgParams], seeds: Sequence[int], arrays: Arrays, pieces:
     notes = [
         *_stopped(params, seeds),
         *_settled(params, arrays["updates"]),
+        *_pooled(params, ungated),
         *_beyond_paper(params, len(seeds)),
     ]
     if n_train < params.batch_size:
@@ -110,6 +111,26 @@ def _settled(params: ChgParams, updates: NDArray[Any]) -> Iterator[str]:
             f"A seed's phase ended when its heads hardly changed sides any more: after {updates.min()} to "
             f"{updates.max()} updates, {updates.mean():.0f} on average."
         )
+
+
+def _pooled(params: ChgParams, ungated: Kept) -> Iterator[str]:
+    """Where in-context examples come from, if not each row's own."""
+    if params.pool is None:
+        return
+    sizes = ungated["pool_sizes"]
+    if not sizes.size:
+        yield "There are no in-context examples that a pool could give: batches are drawn from all rows."
+        return
+    few, most = sizes.min(), sizes.max()
+    rows = f"{few}" if few == most else f"{few} to {most}"
+    yield (
+        f"In-context examples from a pool: {len(sizes)} sets of {rows} training rows each, and a batch is of "
+        "one set. Held-out rows have examples of their own."
+    )
+    if params.remember:
+        yield "No gradients are remembered with a pool: each row would need a pass of its own."
+    if few < params.batch_size:
+        yield f"A set of {few} rows is smaller than a batch: updates use all of it."
 
 
 def _beyond_paper(params: ChgParams, seeds: int) -> Iterator[str]:

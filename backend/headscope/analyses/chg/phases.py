@@ -31,7 +31,8 @@ def phase(name: PhaseName, params: ChgParams) -> Phase:
         clip=params.clip,
         stream="push" if pushed else "zero",
         settling=Settling() if params.settle else None,
-        remembers=params.remember,
+        # A memory has every row under gates of its own, and nothing that a batch begins with would be shared.
+        remembers=params.remember and params.pool is None,
     )
 
 

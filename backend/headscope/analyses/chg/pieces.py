@@ -49,13 +49,15 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
         fraction = (step - work.updates.start) / len(work.updates)
         context.report(Progress(PHASE_TITLES[work.phase], label, step, params.steps, loss, fraction))
 
+    examples = _examples(spec, context, "train")
     state = advance(
         context.model,
-        _examples(spec, context, "train"),
+        examples,
         seeds,
         phase(work.phase, params),
         _start(work, seeds, context),
         work.updates.stop,
+        sets=examples.pool_sets,
         checkpoint=context.checkpoint,
         report=report,
     )
@@ -88,6 +90,7 @@ def ungated(spec: Spec[ChgParams], context: Context) -> Kept:
         "n_examples": np.array([len(train), len(examples)]),
         "n_left_out": np.array([train.n_left_out, examples.n_left_out]),
         "tokens_per_example": np.array([np.mean([len(example.tokens) for example in train])]),
+        "pool_sizes": np.unique(train.pool_sets or (), return_counts=True)[1],
         "targets_per_example": np.array([np.mean([len(example.targets) for example in train])]),
     }
 
@@ -154,4 +157,5 @@ def _examples(spec: Spec[ChgParams], context: Context, split: Split) -> Examples
         seed=params.split_seed,
         shots=params.shots,
         n_ctx=context.model.info.n_ctx,
+        pool=params.pool,
     )

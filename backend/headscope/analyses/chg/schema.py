@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
 from headscope.analyses.parameters import Clamp, Clip, FitPrecision, Shots, SplitSeed
 from headscope.analyses.references import GatingRef
+from headscope.tasks.pool import MOST_SETS
 
 
 class ChgParams(Params):
     """Settings of the fit G0 -> G+, G-. Learning rates fall linearly within a phase; losses are in nats."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"demonstrations", "pool_sets"})
 
     seeds: int = Field(
         default=10,
@@ -94,6 +97,21 @@ class ChgParams(Params):
         "then the most.",
     )
     shots: Shots = None
+    demonstrations: Literal["own", "pool"] = Field(
+        default="own",
+        title="In-context examples from",
+        description="own: each training row has in-context examples of its own. pool: training rows share a "
+        "few sets, and a batch is of rows of one set, whose beginning is computed once: faster with many "
+        "examples. No gradients are remembered then. Held-out rows always have their own.",
+    )
+    pool_sets: int = Field(
+        default=16,
+        ge=1,
+        le=MOST_SETS,
+        title="Sets in the pool",
+        description="How many sets of in-context examples the training rows share, where they come from a "
+        "pool.",
+    )
     split_seed: SplitSeed = 0
     n_train: int | None = Field(
         default=None,
@@ -117,6 +135,11 @@ class ChgParams(Params):
         "and only those beyond them are fitted. Seeds counts all of them.",
     )
     dtype: FitPrecision = "float32"
+
+    @property
+    def pool(self) -> int | None:
+        """How many sets of in-context examples training rows share; None where each has its own."""
+        return self.pool_sets if self.demonstrations == "pool" else None
 
 
 PAPER: Mapping[str, Any] = {"seeds": 10, "steps": 500, "batch_size": 64}

@@ -124,6 +124,19 @@ def batches(seed: int, stream: str, n_examples: int, batch_size: int) -> Iterato
         yield torch.randperm(n_examples, generator=source)[:batch_size].tolist()
 
 
+def batches_of_sets(seed: int, stream: str, sets: Sequence[int], batch_size: int) -> Iterator[list[int]]:
+    """Endless batches, each of examples of one set; ``sets`` says which set each example belongs to.
+
+    Sets come in turn, in an order drawn anew for each round. A set smaller than a batch is used whole.
+    """
+    source = generator(seed, stream)
+    members = [[i for i, each in enumerate(sets) if each == mine] for mine in sorted(set(sets))]
+    while True:
+        for turn in torch.randperm(len(members), generator=source).tolist():
+            mine = members[turn]
+            yield [mine[i] for i in torch.randperm(len(mine), generator=source)[:batch_size].tolist()]
+
+
 def advance(
     model: HeadModel,
     examples: Sequence[Scored],
@@ -133,12 +146,14 @@ def advance(
     until: int | None = None,
     *,
     replacements: Replacements | None = None,
+    sets: Sequence[int] | None = None,
     checkpoint: Callable[[], None] = lambda: None,
     report: Callable[[int, float], None] = lambda step, loss: None,
 ) -> FitState:
     """Take a phase from ``state`` to update ``until`` (its last, unless given).
 
-    ``replacements`` give what closed heads give; nothing, unless given. What they draw they draw anew for
+    Where examples come in ``sets`` that begin alike, a batch is of one of them: what it shares is computed
+    once (``core.model.packing``). ``replacements`` give what closed heads give; nothing, unless given. What they draw they draw anew for
     each seed and update, by names that don't depend on which seeds are fitted side by side.
     ``checkpoint`` is called between forward and backward passes, each of bounded work, with no gates on the
     model, so that others may use it; ``report`` gets the number of updates done and the mean loss over live
@@ -147,7 +162,7 @@ def advance(
     check_examples(examples, model.info.n_ctx, "training")
     until = phase.steps if until is None else until
     logits, moments = state.logits.clone(), (state.first_moment.clone(), state.second_moment.clone())
-    draws = [batches(seed, phase.stream, len(examples), phase.batch_size) for seed in seeds]
+    draws = [_drawing(seed, phase, len(examples), sets) for seed in seeds]
     for draw in draws:
         for _ in range(state.step):
             next(draw)
@@ -174,6 +189,12 @@ def advance(
         history[:, step - state.step] = loss
         report(step + 1, float(loss.nanmean()))
     return FitState(until, logits, *moments, history, watch, memory)
+
+
+def _drawing(seed: int, phase: Phase, n_examples: int, sets: Sequence[int] | None) -> Iterator[list[int]]:
+    if sets is None:
+        return batches(seed, phase.stream, n_examples, phase.batch_size)
+    return batches_of_sets(seed, phase.stream, sets, phase.batch_size)
 
 
 def _memory(phase: Phase, state: FitState, n_examples: int) -> SlopeMemory | None:

@@ -137,7 +137,7 @@ def gendered_pronoun() -> TemplatedTask:
     def make(pick: Pick, split: Split) -> Row:
         template, pronouns = pick.one(_SPOKEN[split]), pick.some(("she", "he"), 2)
         asked, paired = (template.format(name=pick.one(_GENDERED[each][split])) for each in pronouns)
-        return Row(asked, *pronouns, paired=paired)
+        return Row(asked, pronouns[0], pronouns[1], paired)
 
     return TemplatedTask(
         "gendered-pronoun",

@@ -8,7 +8,7 @@ A seed puts each split in order, and no row changes sides.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 
@@ -30,7 +30,7 @@ class TemplatedTask(TextTask):
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 over what decides a text task's examples, and which rows are held out."""
-        parts = [super().content_hash, [row.paired for row in self.rows], self.n_held_out, self.offered]
+        parts = [super().content_hash, self.n_held_out, self.offered]
         return sha256(json.dumps(parts).encode()).hexdigest()
 
     def sizes(self, *, seed: int = 0) -> tuple[int, int]:
@@ -52,10 +52,13 @@ class TemplatedTask(TextTask):
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
         """See ``Task.examples``; they know what guessing among the answers offered gets."""
-        found = super().examples(tokenizer, split, limit=limit, seed=seed, shots=shots, n_ctx=n_ctx)
-        return Examples(found.items, found.n_left_out, found.longest, self.offered)
+        found = super().examples(
+            tokenizer, split, limit=limit, seed=seed, shots=shots, n_ctx=n_ctx, pool=pool
+        )
+        return replace(found, offered=self.offered)
 
 
 def _in_order(key: str, rows: tuple[Row, ...]) -> list[Row]:
