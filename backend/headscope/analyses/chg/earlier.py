@@ -65,10 +65,12 @@ def joined_to(earlier: Arrays, arrays: Arrays) -> dict[str, NDArray[Any]]:
 
 def _check_settings(run: ChgResult, params: ChgParams) -> None:
     mine = params.model_dump(mode="json")
+    # What earlier runs didn't know of they did as its default says.
+    theirs = {**{name: ChgParams.model_fields[name].default for name in ChgParams.ADDED}, **run.params}
     differing = [
-        f"{name} ({run.params.get(name)} there, {value} here)"
+        f"{name} ({theirs.get(name)} there, {value} here)"
         for name, value in mine.items()
-        if name not in _MAY_DIFFER and run.params.get(name) != value
+        if name not in _MAY_DIFFER and theirs.get(name) != value
     ]
     if differing:
         raise Invalid(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,8 @@ from headscope.analyses.references import GatingRef
 
 class ChgParams(Params):
     """Settings of the fit G0 -> G+, G-. Learning rates fall linearly within a phase; losses are in nats."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"examples"})
 
     seeds: int = Field(
         default=10,
@@ -108,6 +110,12 @@ class ChgParams(Params):
         le=1_000_000,
         title="Held-out examples, at most",
         description="For log-probability and accuracy after the fit.",
+    )
+    examples: Literal["all", "solved"] = Field(
+        default="all",
+        title="Examples",
+        description="All rows, or only those that the model gets right as it is: then the gates show what it "
+        "does where it can do the task.",
     )
     adds_to: Annotated[str | None, GatingRef(same_task=True)] = Field(
         default=None,
