@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer, UInt8
 
 from headscope.analyses.base import Quantity, Result
+from headscope.analyses.result import added
 from headscope.core.gating import roles
 from headscope.tasks.task import Split
 
@@ -52,8 +53,8 @@ class ChgResult(Result):
     tokens_per_example: float | None = None
     targets_per_example: float | None = None
     judged: str = "top"
-    shots: int | None = None
-    chance: float | None = None
+    shots: int | None = added()
+    chance: float | None = added()
     failed_seeds: Sequence[int] = ()
     partial: Mapping[str, int] | None = None
     added_to: Mapping[str, Any] | None = None

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from headscope.analyses.base import Quantity, Result
+from headscope.analyses.result import added
 from headscope.core.model.info import head_name
 
 
@@ -37,7 +38,7 @@ class ProbeResult(Result):
     chance: float
     n_train: int
     n_test: int
-    shots: int | None = None
+    shots: int | None = added()
     notes: Sequence[str]
 
 

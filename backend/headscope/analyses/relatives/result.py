@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.analyses.base import Quantity, Result, Unit
-from headscope.analyses.result import by_name
+from headscope.analyses.result import added, by_name
 from headscope.core.model.info import head_name
 
 PerHead = Float[np.ndarray, "layer head"]
@@ -83,7 +83,7 @@ class RelativesResult(Result):
     loss: float
     loss_closed: float
     path_sum: float
-    shots: int | None = None
+    shots: int | None = added()
     notes: Sequence[str]
 
     def effects(self, measure: Measure) -> PerHead:
