@@ -14,13 +14,21 @@ FirstSeed = Annotated[
 SplitSeed = Annotated[
     int, Field(ge=0, le=2**31 - 1, title="Split seed", description="Decides which rows are held out.")
 ]
+_Number = Annotated[int, Field(ge=0, le=64)]
 Shots = Annotated[
-    int | None,
+    _Number | Literal["auto"] | None,
     Field(
-        ge=0,
-        le=64,
         title="In-context examples",
-        description="Solved examples before each question; the task's own number where unset.",
+        description="Solved examples before each question; auto: the fewest at which the model does the task "
+        "about as well as it can; the task's own number where unset.",
+    ),
+]
+ShotsForEach = Annotated[
+    _Number | Literal["auto"] | None,
+    Field(
+        title="In-context examples",
+        description="For tasks that have some; auto: for each the fewest at which the model does it about as "
+        "well as it can; each task's own number where unset.",
     ),
 ]
 ShotsOfEach = Annotated[

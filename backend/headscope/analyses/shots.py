@@ -11,7 +11,7 @@ and the number that was taken stands in its result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal, Protocol, runtime_checkable
 
@@ -72,6 +72,12 @@ def taken(params: Asked, found: Pieces) -> int | None:
     Raises what ``choose`` does.
     """
     return choose({n: found[key(n)] for n in TRIED}) if params.shots == AUTO else params.shots
+
+
+def here_and_now(params: Asked, task: Task, context: Context) -> int:
+    """What ``auto`` takes for one of several tasks, measured within a piece."""
+    found = [piece.compute(context) for piece in pieces(params, task, context.model.info)]
+    return choose(dict(zip(TRIED, found, strict=True)))
 
 
 def resolved(params: Mapping[str, Any], shots: int | None) -> dict[str, Any]:
@@ -139,6 +145,25 @@ def measured(task: Task, shots: int, least: int, rows: int, split_seed: int, con
         "chance": examples.chance(task.judged),
         "n_left_out": examples.n_left_out,
     }
+
+
+def notes(params: Asked, found: Pieces) -> Iterator[str]:
+    """What a run's page says of the number of in-context examples that it chose."""
+    if params.shots == AUTO:
+        yield f"{words(choose({n: found[key(n)] for n in TRIED})).capitalize()}: {reason(found)}"
+
+
+def reason(found: Pieces) -> str:
+    """Why that number of in-context examples was taken, of a run that chose it or took it over."""
+    known = {n: found[key(n)] for n in TRIED if key(n) in found}
+    if not known:
+        return "as many as the run took that seeds are added to."
+    right = ", ".join(
+        f"{100 * float(np.mean(each['correct'])):.0f} % with {n}"
+        for n, each in known.items()
+        if "correct" in each
+    )
+    return f"the fewest at which the model is within 5 points of its best ({right} answered right)."
 
 
 def largest(params: Asked, task: Task | None, model: ModelInfo, tokenizer: Tokenizer | None) -> int | None:

@@ -11,6 +11,8 @@ export interface Field {
   /** A list is typed with commas between, or one text a line; deeper ones as JSON. */
   kind: "integer" | "number" | "text" | "flag" | "choice" | "numbers" | "texts" | "json";
   choices: string[];
+  /** What may be typed in a number's place, such as auto. */
+  words: string[];
   /** May be left empty. */
   optional: boolean;
   /** Must be chosen although its default is nothing. */
@@ -64,6 +66,7 @@ function fieldOf(name: string, property: Property, definitions: Record<string, P
     description: property.description ?? own.description ?? "",
     kind: choices.length > 0 ? "choice" : kindOf(own),
     choices,
+    words: parts.filter((part) => part !== own && part.const !== undefined).map(({ const: word }) => String(word)),
     optional: types.includes("null"),
     needed: property.needed === true,
     minimum: own.minimum ?? own.exclusiveMinimum,
@@ -114,6 +117,7 @@ export function typed(field: Field, text: string): Value {
   if (kind === "choice" || kind === "text") return text === "" && optional ? null : text;
   if (kind === "flag") return text === "true";
   if (kind === "texts") return lines(text).length === 0 && optional ? null : lines(text);
+  if (field.words.includes(text.trim())) return text.trim();
   if (text.trim() === "") return optional ? null : kind === "numbers" ? [] : Number.NaN;
   if (kind === "numbers") {
     return text

@@ -14,7 +14,7 @@ from headscope.analyses.agreement.result import AgreementResult
 from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.base import Estimate, Piece, Pieces, Spec
 from headscope.analyses.gating_run import gating_run
-from headscope.analyses.held_out import scoring, sizes
+from headscope.analyses.held_out import drawing, scoring, sizes
 from headscope.core.model.tokens import Tokenizer
 
 
@@ -29,7 +29,7 @@ def estimate(
     """Wall seconds and peak bytes; raises what ``methods.compared`` does."""
     compared(spec)
     params, model, gating = spec.params, spec.model, gating_run(spec, "gating")
-    rows = sizes(spec.task, tokenizer, gating.params, params.n_examples, model)
+    rows = sizes(spec.task, tokenizer, drawing(gating), params.n_examples, model)
     heads = explained(spec)
     each = ways(spec) + params.refits * (3 + refit_passes(gating) / rows.examples)
     return scoring(

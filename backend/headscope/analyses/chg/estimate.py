@@ -1,10 +1,11 @@
 """How long a causal head gating run will take and how much memory, without loading torch.
 
     seconds = load + FLOP / throughput + passes x layers x overhead
-    FLOP    = seeds x 3 phases x updates x batch x 2 F + held-out x (1 + 5 seeds) x F
+    FLOP    = seeds x 3 phases x updates x batch x 2 F + held-out x (1 + 5 seeds) x F + asked x F
 
 F is an example's forward pass (``core.model.cost.forward_flop``) over the tokens that it shares with no other
-of its batch; a backward to the gates costs another F, as the weights are frozen. A pass is one micro-batch
+of its batch, with the most in-context examples that may be taken; ``asked`` are rows that choose the examples
+(``chg.rows``). A backward to the gates costs another F, as the weights are frozen. A pass is one micro-batch
 forward or backward; its overhead is what a layer costs beside its arithmetic.
 
     bytes   = program + weights + what a micro-batch keeps for its backward pass (or its longest example)
@@ -18,9 +19,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from headscope.analyses import shots as in_context
 from headscope.analyses.base import Estimate, Spec
 from headscope.analyses.chg.earlier import count
-from headscope.analyses.chg.plan import NOMINAL_TOKENS
+from headscope.analyses.chg.rows import NOMINAL_TOKENS
+from headscope.analyses.chg.rows import pieces as choosing_rows
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
 from headscope.core.model.cost import CPU_BUDGET, forward_flop, shared
@@ -42,8 +45,9 @@ def estimate(
     ``chg.earlier.taken_over`` does.
     """
     task = spec.task
-    params = spec.params.model_copy(update={"seeds": spec.params.seeds - count(spec)})
-    model = replace(spec.model, dtype=params.dtype)
+    model = replace(spec.model, dtype=spec.params.dtype)
+    shots = in_context.largest(spec.params, task, model, tokenizer)
+    params = spec.params.model_copy(update={"seeds": spec.params.seeds - count(spec), "shots": shots})
     weights = weight_bytes(model)
     rows = _rows(params, model, task, tokenizer)
     n_train, n_test = task.sizes(seed=params.split_seed) if task is not None else (params.batch_size, 256)
@@ -52,7 +56,8 @@ def estimate(
     forward = forward_flop(model, rows.tokens, rows.targets)
     per_update = params.seeds * batch * forward
     held_out = scored * (1 + 5 * params.seeds) * forward
-    flop = 3 * params.steps * 2 * per_update + held_out
+    asked = sum(piece.weight for piece in choosing_rows(spec)) * rows.tokens / NOMINAL_TOKENS
+    flop = 3 * params.steps * 2 * per_update + held_out + asked
     both_ways = 2 * math.ceil(per_update / CPU_BUDGET.flop)
     passes = 3 * params.steps * both_ways + math.ceil(held_out / CPU_BUDGET.flop)
     speed = throughput or cpu_throughput(params.dtype)

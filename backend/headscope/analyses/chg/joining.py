@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headscope.analyses import shots as in_context
 from headscope.analyses.base import Arrays, Kept, Pieces, Spec
 from headscope.analyses.chg.earlier import joined_to
 from headscope.analyses.chg.phases import PHASES, PhaseName
 from headscope.analyses.chg.plan import EARLIER, UNGATED, Group
 from headscope.analyses.chg.result import ChgResult
+from headscope.analyses.chg.rows import shots, solved
 from headscope.analyses.chg.schema import ChgParams
 from headscope.core.gating.roles import finished
 
@@ -24,6 +26,7 @@ def joined(spec: Spec[ChgParams], complete: Sequence[Group], pieces: Pieces) -> 
     if EARLIER in pieces:
         arrays = joined_to(pieces[EARLIER], arrays) if arrays else dict(pieces[EARLIER])
     seeds = range(params.first_seed, params.first_seed + len(arrays["g_plus"]))
+    arrays |= {f"solved_{split}": mask for split, mask in solved(spec, pieces).items()}
     header = ChgResult.header(spec, seeds=seeds, task=spec.task)
     return ChgResult.of_parts(header, arrays, _values(spec, seeds, arrays, pieces))
 
@@ -70,10 +73,11 @@ def _values(spec: Spec[ChgParams], seeds: Sequence[int], arrays: Arrays, pieces:
     params, task = spec.params, spec.task
     ran = finished(arrays["g_plus"], arrays["g_minus"])
     failed = [seeds[index] for index in np.flatnonzero(~ran).tolist()]
-    ungated = pieces[UNGATED]
+    ungated, taken = pieces[UNGATED], shots(spec, pieces)
     n_train, n_test = ungated["n_examples"].tolist()
     left_out = int(ungated["n_left_out"].sum())
     notes = [
+        *_chosen(spec, arrays, pieces, taken, ungated.get("chance")),
         *_stopped(params, seeds),
         *_settled(params, arrays["updates"]),
         *_pooled(params, ungated),
@@ -92,11 +96,29 @@ def _values(spec: Spec[ChgParams], seeds: Sequence[int], arrays: Arrays, pieces:
         "tokens_per_example": float(ungated["tokens_per_example"][0]),
         "targets_per_example": float(ungated["targets_per_example"][0]),
         "judged": task.judged if task is not None else "top",
+        "shots": task.shots if taken is None and task is not None else taken,
+        "chance": ungated.get("chance"),
         "failed_seeds": failed,
         "partial": None if len(seeds) == params.seeds else {"seeds": len(seeds), "of": params.seeds},
         "added_to": _added_to(params, seeds, pieces),
         "notes": notes,
     }
+
+
+def _chosen(
+    spec: Spec[ChgParams], arrays: Arrays, pieces: Pieces, taken: int | None, chance: float | None
+) -> Iterator[str]:
+    """Which rows were used, where that wasn't for the request to say."""
+    if spec.params.shots == in_context.AUTO and taken is not None:
+        yield f"{in_context.words(taken).capitalize()}: {in_context.reason(pieces)}"
+    masks = solved(spec, pieces)
+    if masks:
+        train, test = (f"{int(mask.sum())} of {len(mask)}" for mask in masks.values())
+        guessed = "" if chance is None else f" Guessing the most frequent answer gets {100 * chance:.1f} %."
+        yield (
+            f"Fitted and scored on the rows that the model gets right as it is: {train} to fit on, {test} "
+            f"held out.{guessed}"
+        )
 
 
 def _stopped(params: ChgParams, seeds: Sequence[int]) -> Iterator[str]:

@@ -12,9 +12,8 @@ from headscope.analyses.base import Arrays, Context, Kept, Progress, Spec
 from headscope.analyses.chg.earlier import taken_over
 from headscope.analyses.chg.gates import OPEN_FROM
 from headscope.analyses.chg.phases import PHASE_TITLES, PhaseName, phase, seeds_label
+from headscope.analyses.chg.rows import rows
 from headscope.analyses.chg.schema import ChgParams
-from headscope.errors import Invalid
-from headscope.tasks.task import Examples, Split
 
 if TYPE_CHECKING:
     import torch
@@ -49,7 +48,7 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
         fraction = (step - work.updates.start) / len(work.updates)
         context.report(Progress(PHASE_TITLES[work.phase], label, step, params.steps, loss, fraction))
 
-    examples = _examples(spec, context, "train")
+    examples = rows(spec, context, "train")
     state = advance(
         context.model,
         examples,
@@ -84,9 +83,11 @@ def score(spec: Spec[ChgParams], fitted: str, seeds: range, context: Context, *,
 
 def ungated(spec: Spec[ChgParams], context: Context) -> Kept:
     """The model as it is on the held-out examples, and what examples the task gives."""
-    examples, train = _examples(spec, context, "test"), _examples(spec, context, "train")
+    examples, train = rows(spec, context, "test"), rows(spec, context, "train")
+    judged = spec.task.judged if spec.task is not None else "top"
     return {
         **_evaluated(spec, context),
+        "chance": examples.chance(judged),
         "n_examples": np.array([len(train), len(examples)]),
         "n_left_out": np.array([train.n_left_out, examples.n_left_out]),
         "tokens_per_example": np.array([np.mean([len(example.tokens) for example in train])]),
@@ -135,7 +136,7 @@ def _evaluated(
     """Log-probability and accuracy on the held-out examples, a set of gates each."""
     from headscope.core.gating.evaluation import evaluate
 
-    examples = _examples(spec, context, "test")
+    examples = rows(spec, context, "test")
     judged = spec.task.judged if spec.task is not None else "top"
     found = evaluate(context.model, examples, gates, judged=judged, checkpoint=context.checkpoint)
     return {"log_probability": found.log_probability.numpy(), "accuracy": found.accuracy.numpy()}
@@ -144,18 +145,3 @@ def _evaluated(
 def _rounded(gates: torch.Tensor) -> torch.Tensor:
     """Open from 0.5 on, else shut; NaN stays NaN."""
     return (gates >= OPEN_FROM).to(gates).where(~gates.isnan(), gates)
-
-
-def _examples(spec: Spec[ChgParams], context: Context, split: Split) -> Examples:
-    params = spec.params
-    if spec.task is None:
-        raise Invalid("Causal head gating needs a task.", "Name one: `headscope tasks list` shows them.")
-    return spec.task.examples(
-        context.model.tokenizer,
-        split,
-        limit=params.n_train if split == "train" else params.n_test,
-        seed=params.split_seed,
-        shots=params.shots,
-        n_ctx=context.model.info.n_ctx,
-        pool=params.pool,
-    )

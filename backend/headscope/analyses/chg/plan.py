@@ -5,7 +5,8 @@
 2. A group's phase is cut into runs of updates; a piece hands logits and Adam's moments to the next.
 3. The ungated model, and each group under each of its three sets of gates, are scored on held-out examples;
    G+ and G- once more with gates rounded to open or shut.
-4. Where seeds are added to an earlier run, its seeds are one small piece, and only the others are fitted.
+4. Which rows are used may be for pieces of its own to say, before all others (``chg.rows``).
+5. Where seeds are added to an earlier run, its seeds are one small piece, and only the others are fitted.
 
 The cuts depend on the request alone (parameters and the model's size), so that a run goes on with the same
 pieces on another machine.
@@ -20,12 +21,11 @@ from functools import partial
 from headscope.analyses.base import Piece, Spec
 from headscope.analyses.chg.phases import PHASE_TITLES, PHASES, PhaseName, seeds_label
 from headscope.analyses.chg.pieces import Updates, fit, score, take_over, ungated
+from headscope.analyses.chg.rows import NOMINAL_TOKENS, needed
+from headscope.analyses.chg.rows import pieces as choosing_rows
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.cutting import blocks, fitting
 from headscope.core.model.cost import forward_flop
-
-NOMINAL_TOKENS = 24.0
-"""Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
 
 UNGATED, EARLIER = "ungated", "earlier"
 
@@ -50,7 +50,9 @@ class Group:
 def plan(spec: Spec[ChgParams], earlier: int) -> list[Piece]:
     """All pieces of a run in the order they are computed; ``earlier`` seeds come from another run."""
     params = spec.params
-    first = [Piece(UNGATED, "The ungated model", partial(ungated, spec), weight=_ask_flop(spec))]
+    rows = choosing_rows(spec)
+    as_it_is = partial(ungated, spec)
+    first = [*rows, Piece(UNGATED, "The ungated model", as_it_is, needed(spec), weight=_ask_flop(spec))]
     if earlier:
         label = f"Seeds reused, {seeds_label(params, range(earlier))}"
         first.insert(0, Piece(EARLIER, label, partial(take_over, spec), weight=0.0))
@@ -93,7 +95,7 @@ def _fits(
             _fit_key(phase, seeds, block.stop),
             label,
             partial(fit, spec, Updates(phase, seeds, block, before)),
-            (before,) if before else (),
+            (*([before] if before else []), *needed(spec)),
             weight=flop * len(block),
         )
 
@@ -107,7 +109,7 @@ def _scoring(spec: Spec[ChgParams], phase: PhaseName, group: range, block: range
         f"heldout/{phase}/{block.start}-{block.stop - 1}",
         f"Held-out examples under {gates}, {seeds_label(spec.params, block)}",
         partial(score, spec, last, within, rounded=phase != "zero"),
-        (last,),
+        (last, *needed(spec)),
         weight=(1 if phase == "zero" else 2) * flop * len(block),
     )
 

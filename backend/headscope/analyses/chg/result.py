@@ -10,7 +10,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer, UInt8
 
 from headscope.analyses.base import Quantity, Result
+from headscope.analyses.result import added
 from headscope.core.gating import roles
+from headscope.tasks.task import Split
 
 Gates = Float[np.ndarray, "seed layer head"]
 """In [0, 1]; NaN where a seed's fit failed."""
@@ -19,6 +21,10 @@ Gates = Float[np.ndarray, "seed layer head"]
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChgResult(Result):
     """Gates after phase 0, pushed open and pushed shut, and how the model does under them.
+
+    ``shots`` in-context examples stand before each question, and guessing the most frequent held-out answer
+    gets ``chance``; None in results that didn't keep it. ``solved_`` [row] has 1 for the rows of a split that
+    the model gets right and that alone were used, where that was asked for.
 
     Losses [seed, update] are nats on the targets, NaN after a seed's last update; ``updates`` [seed, phase]
     are those done. Held-out rows are ``core.gating.roles.CONDITIONS``, ``rounded_`` rows G+ and G- with gates
@@ -39,16 +45,25 @@ class ChgResult(Result):
     updates: Integer[np.ndarray, "seed phase"] | None = None
     rounded_accuracy: Float[np.ndarray, "pushed seed"] | None = None
     rounded_log_probability: Float[np.ndarray, "pushed seed"] | None = None
+    solved_train: UInt8[np.ndarray, " row"] | None = None
+    solved_test: UInt8[np.ndarray, " row"] | None = None
     n_train: int | None = None
     n_test: int | None = None
     n_left_out: int = 0
     tokens_per_example: float | None = None
     targets_per_example: float | None = None
     judged: str = "top"
+    shots: int | None = added()
+    chance: float | None = added()
     failed_seeds: Sequence[int] = ()
     partial: Mapping[str, int] | None = None
     added_to: Mapping[str, Any] | None = None
     notes: Sequence[str] = ()
+
+    @property
+    def solved(self) -> dict[Split, UInt8[np.ndarray, " row"] | None]:
+        """Which rows of each split were used; None for all."""
+        return {"train": self.solved_train, "test": self.solved_test}
 
     @property
     def ran(self) -> Bool[np.ndarray, " seed"]:

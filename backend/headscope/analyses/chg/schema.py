@@ -16,7 +16,7 @@ from headscope.tasks.pool import MOST_SETS
 class ChgParams(Params):
     """Settings of the fit G0 -> G+, G-. Learning rates fall linearly within a phase; losses are in nats."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"demonstrations", "pool_sets"})
+    ADDED: ClassVar[frozenset[str]] = frozenset({"demonstrations", "pool_sets", "examples"})
 
     seeds: int = Field(
         default=10,
@@ -126,6 +126,12 @@ class ChgParams(Params):
         le=1_000_000,
         title="Held-out examples, at most",
         description="For log-probability and accuracy after the fit.",
+    )
+    examples: Literal["all", "solved"] = Field(
+        default="all",
+        title="Examples",
+        description="All rows, or only those that the model gets right as it is: then the gates show what it "
+        "does where it can do the task.",
     )
     adds_to: Annotated[str | None, GatingRef(same_task=True)] = Field(
         default=None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Progress, Spec
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
 from headscope.analyses.evaluation.result import EvaluationResult, Scored
@@ -91,8 +91,14 @@ def _score(spec: Spec[EvaluationParams], task: Task, context: Context) -> Kept:
     from headscope.core.gating.evaluation import evaluate
 
     gates, model, params = spec.needed("gates", GateVector), context.model, spec.params
+    shots = _shots(task, params, context)
     examples = task.examples(
-        model.tokenizer, "test", limit=params.n_test, n_ctx=model.info.n_ctx, **_drawn(task, params)
+        model.tokenizer,
+        "test",
+        limit=params.n_test,
+        seed=params.split_seed,
+        shots=shots,
+        n_ctx=model.info.n_ctx,
     )
     context.report(Progress(task.name, "", 0, 1))
     both = [
@@ -105,11 +111,11 @@ def _score(spec: Spec[EvaluationParams], task: Task, context: Context) -> Kept:
         "accuracy": accuracy,
         "log_probability": log_probability,
         "table": gates.gates,
-        "about": _about(task, examples, gates, float(accuracy[0])),
+        "about": _about(task, examples, gates, float(accuracy[0]), task.shots if shots is None else shots),
     }
 
 
-def _about(task: Task, examples: Examples, gates: GateVector, ungated: float) -> Scored:
+def _about(task: Task, examples: Examples, gates: GateVector, ungated: float, shots: int) -> Scored:
     chance = examples.chance(task.judged)
     return {
         "name": task.name,
@@ -118,15 +124,18 @@ def _about(task: Task, examples: Examples, gates: GateVector, ungated: float) ->
         "judged": task.judged,
         "n": len(examples),
         "n_left_out": examples.n_left_out,
+        "shots": shots,
         "chance": chance,
         "verdict": judge(ungated, chance, len(examples)),
         "gates": {"id": gates.id, "name": gates.name, "origin": gates.origin},
     }
 
 
-def _drawn(task: Task, params: EvaluationParams) -> dict[str, Any]:
-    """How a task's rows are drawn, as keywords of ``Task.examples``."""
-    return {"seed": params.split_seed, "shots": params.shots if task.shots else None}
+def _shots(task: Task, params: EvaluationParams, context: Context) -> int | None:
+    """How many in-context examples a task has here; None: its own number."""
+    if params.shots == in_context.AUTO:
+        return in_context.here_and_now(params, task, context)
+    return params.shots if task.shots else None
 
 
 def _size(
@@ -137,7 +146,13 @@ def _size(
     if tokenizer is None:
         return n, _NOMINAL_TOKENS, 1.0
     limit = min(_SAMPLED, params.n_test)
-    sample = task.examples(tokenizer, "test", limit=limit, n_ctx=model.n_ctx, **_drawn(task, params))
+    auto = params.shots == in_context.AUTO
+    if auto:
+        n += len(in_context.TRIED) * in_context.ROWS
+    shots = in_context.largest(params, task, model, tokenizer) if auto or task.shots else None
+    sample = task.examples(
+        tokenizer, "test", limit=limit, seed=params.split_seed, shots=shots, n_ctx=model.n_ctx
+    )
     lengths = [(len(example.tokens), len(example.targets)) for example in sample]
     tokens, targets = np.mean(lengths, axis=0)
     return n, float(tokens), float(targets)

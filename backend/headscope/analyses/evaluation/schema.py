@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from headscope.analyses.base import Params, TaskNames
-from headscope.analyses.parameters import Precision, ShotsOfEach, SplitSeed
+from headscope.analyses.parameters import Precision, ShotsForEach, SplitSeed
 from headscope.analyses.references import GatesRef, TasksRef
 
 
@@ -34,7 +34,7 @@ class EvaluationParams(Params):
         title="Held-out examples, at most",
         description="Of each task.",
     )
-    shots: ShotsOfEach = None
+    shots: ShotsForEach = None
     split_seed: SplitSeed = 0
     dtype: Precision = "float32"
 

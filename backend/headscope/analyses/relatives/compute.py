@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 
+from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
 from headscope.analyses.columns import quietly
 from headscope.analyses.cutting import span
@@ -43,7 +44,8 @@ def estimate(
 ) -> Estimate:
     """Wall seconds and peak bytes."""
     params, model = spec.params, spec.model
-    drawing = {"split_seed": params.split_seed, "shots": params.shots}
+    shots = in_context.largest(params, spec.task, model, tokenizer)
+    drawing = {"split_seed": params.split_seed, "shots": shots}
     rows = sizes(spec.task, tokenizer, drawing, params.n_examples, model)
     gradients = gradient_passes(params)
     ablations = model.n_heads * sum(share_from(model, layer) for layer in range(model.n_layers))
@@ -61,12 +63,15 @@ def estimate(
 def plan(spec: Spec[RelativesParams]) -> Sequence[Piece]:
     """All gradients first, then the heads left out."""
     each, layer = gradient_flop(spec), ablation_flop(spec.model)
+    chosen = in_context.keys(spec.params)
     return [
+        *in_context.pieces(spec.params, spec.task, spec.model),
         *(
             Piece(
                 _gradient_key(block),
                 "Gradients of the loss",
                 partial(_gradients, spec, block),
+                chosen,
                 weight=each * len(block),
             )
             for block in gradient_blocks(spec)
@@ -76,6 +81,7 @@ def plan(spec: Spec[RelativesParams]) -> Sequence[Piece]:
                 _ablation_key(layers, block),
                 f"Leave-one-out, layers {layers.start}–{layers.stop - 1}",
                 partial(_ablations, spec, layers, block),
+                chosen,
                 weight=sum(layer[index] for index in layers) * len(block),
             )
             for layers, block in ablation_blocks(spec)
@@ -100,7 +106,11 @@ def assemble(spec: Spec[RelativesParams], pieces: Pieces) -> RelativesResult:
         loss=float(found["loss"].mean()),
         loss_closed=float(found["loss_closed"].mean()),
         path_sum=float(found["path"].mean(axis=0).sum()),
-        notes=_notes(spec, found, int(parts[0]["n_left_out"][0])),
+        shots=in_context.taken(spec.params, pieces),
+        notes=[
+            *in_context.notes(spec.params, pieces),
+            *_notes(spec, found, int(parts[0]["n_left_out"][0])),
+        ],
     )
 
 
@@ -174,7 +184,7 @@ def _examples(spec: Spec[RelativesParams], context: Context) -> Examples:
         "test",
         limit=spec.params.n_examples,
         seed=spec.params.split_seed,
-        shots=spec.params.shots,
+        shots=in_context.taken(spec.params, context.pieces),
         n_ctx=context.model.info.n_ctx,
     )
 

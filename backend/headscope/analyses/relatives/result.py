@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.analyses.base import Quantity, Result, Unit
-from headscope.analyses.result import by_name
+from headscope.analyses.result import added, by_name
 from headscope.core.model.info import head_name
 
 PerHead = Float[np.ndarray, "layer head"]
@@ -65,7 +65,8 @@ class RelativesResult(Result):
     """Each measure of every head, mean over held-out examples, with its standard error by the same name.
 
     Losses in nats: of the model as it is, with all heads closed (``loss_closed``); ``path_sum`` is the sum of
-    ``path`` over heads, which is their difference where enough points were integrated.
+    ``path`` over heads, which is their difference where enough points were integrated. ``shots`` in-context
+    examples; None: the task's own number.
     """
 
     NAME: ClassVar[str] = "relatives"
@@ -82,6 +83,7 @@ class RelativesResult(Result):
     loss: float
     loss_closed: float
     path_sum: float
+    shots: int | None = added()
     notes: Sequence[str]
 
     def effects(self, measure: Measure) -> PerHead:

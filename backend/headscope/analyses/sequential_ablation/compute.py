@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from headscope.analyses.base import Estimate, Piece, Pieces, Spec
 from headscope.analyses.gating_run import gating_run
-from headscope.analyses.held_out import scoring, sizes
+from headscope.analyses.held_out import drawing, scoring, sizes
 from headscope.analyses.sequential_ablation.plan import Cuts, cuts
 from headscope.analyses.sequential_ablation.result import SequentialAblationResult
 from headscope.analyses.sequential_ablation.schema import SequentialAblationParams
@@ -44,7 +44,7 @@ def estimate(
     return scoring(
         model,
         params.dtype,
-        sizes(spec.task, tokenizer, gating_run(spec, "gating").params, params.n_test, model),
+        sizes(spec.task, tokenizer, drawing(gating_run(spec, "gating")), params.n_test, model),
         layers=layers,
         readings=readings,
         throughput=throughput,

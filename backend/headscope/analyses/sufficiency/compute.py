@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 
 from headscope.analyses.base import Estimate, Piece, Pieces, Spec
 from headscope.analyses.gating_run import gating_run
-from headscope.analyses.held_out import scoring, sizes
+from headscope.analyses.held_out import drawing, scoring, sizes
 from headscope.analyses.sufficiency.curve import Curve
 from headscope.analyses.sufficiency.plan import ask_flop, cuts, grid
 from headscope.analyses.sufficiency.result import SufficiencyResult
@@ -41,7 +41,7 @@ def estimate(
     return scoring(
         model,
         params.dtype,
-        sizes(spec.task, tokenizer, run.params, params.n_test, model),
+        sizes(spec.task, tokenizer, drawing(run), params.n_test, model),
         layers=evaluations * model.n_layers,
         readings=evaluations,
         throughput=throughput,
