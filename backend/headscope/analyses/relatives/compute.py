@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -25,7 +26,13 @@ from headscope.analyses.relatives.cuts import (
     gradient_passes,
     share_from,
 )
-from headscope.analyses.relatives.result import NAMES, PerHead, RelativesResult
+from headscope.analyses.relatives.result import (
+    MOST_NODES,
+    NAMES,
+    TOLERANCE,
+    PerHead,
+    RelativesResult,
+)
 from headscope.analyses.relatives.schema import RelativesParams
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Refused
@@ -98,7 +105,7 @@ def assemble(spec: Spec[RelativesParams], pieces: Pieces) -> RelativesResult:
     }
     found["importance"] = np.abs(found["slope"])
     found["left_out"] = _rises(spec, pieces, len(found["loss"]))
-    return RelativesResult(
+    result = RelativesResult(
         **RelativesResult.header(spec, seeds=seeds(spec.params), task=spec.task),
         **{name: found[name].mean(axis=0).astype(np.float32) for name in NAMES},
         errors={name: _standard_error(found[name]) for name in NAMES},
@@ -107,11 +114,9 @@ def assemble(spec: Spec[RelativesParams], pieces: Pieces) -> RelativesResult:
         loss_closed=float(found["loss_closed"].mean()),
         path_sum=float(found["path"].mean(axis=0).sum()),
         shots=in_context.taken(spec.params, pieces),
-        notes=[
-            *in_context.notes(spec.params, pieces),
-            *_notes(spec, found, int(parts[0]["n_left_out"][0])),
-        ],
+        notes=[],
     )
+    return replace(result, notes=[*in_context.notes(spec.params, pieces), *_notes(spec, result, parts)])
 
 
 def _gradient_key(block: range) -> str:
@@ -125,21 +130,27 @@ def _ablation_key(layers: range, block: range) -> str:
 def _gradients(spec: Spec[RelativesParams], block: range, context: Context) -> Kept:
     drawn = _examples(spec, context)
     examples = drawn[block.start : block.stop]
-    found = _measured(examples, spec.params.points, context) if examples else _nothing(context)
+    found = _measured(examples, spec.params, context) if examples else _nothing(context)
     return {**found, "n_left_out": np.array([drawn.n_left_out])}
 
 
-def _measured(examples: Sequence[Example], points: int, context: Context) -> Kept:
-    from headscope.core.attribution.relatives import attribution_patching, integrated_gradients
+def _measured(examples: Sequence[Example], params: RelativesParams, context: Context) -> Kept:
+    from headscope.core.attribution.path_integral import integrated_gradients
+    from headscope.core.attribution.relatives import attribution_patching
 
     model, checkpoint = context.model, context.checkpoint
     loss, attribution = attribution_patching(model, examples, 1.0, checkpoint)
     closed, _ = attribution_patching(model, examples, 0.0, checkpoint)
+    most = MOST_NODES if params.refine else params.points
+    path = integrated_gradients(
+        model, examples, (closed, loss), params.points, checkpoint, most=most, tolerance=TOLERANCE
+    )
     return {
         "loss": loss.numpy(),
         "loss_closed": closed.numpy(),
         "slope": attribution.numpy(),
-        "path": integrated_gradients(model, examples, points, checkpoint).numpy(),
+        "path": path.parts.numpy(),
+        "converged": path.converged.numpy(),
         "direct": _direct(examples, context),
     }
 
@@ -158,7 +169,11 @@ def _direct(examples: Sequence[Example], context: Context) -> PerExample:
 def _nothing(context: Context) -> Kept:
     """Of a block behind the last example that there is."""
     none = np.zeros((0, context.model.info.n_layers, context.model.info.n_heads))
-    return {"loss": np.zeros(0), "loss_closed": np.zeros(0), "slope": none, "path": none, "direct": none}
+    no_loss = np.zeros(0)
+    return {
+        "loss": no_loss, "loss_closed": no_loss, "slope": none, "path": none, "direct": none,
+        "converged": np.zeros(0, bool),
+    }  # fmt: skip
 
 
 def _ablations(spec: Spec[RelativesParams], layers: range, block: range, context: Context) -> Kept:
@@ -194,20 +209,16 @@ def _standard_error(values: PerExample) -> PerHead:
     return error.astype(np.float32)
 
 
-def _notes(spec: Spec[RelativesParams], found: Mapping[str, np.ndarray], left_out: int) -> list[str]:
-    n, points = len(found["loss"]), spec.params.points
-    gain = float((found["loss_closed"] - found["loss"]).mean())
-    summed = float(found["path"].mean(axis=0).sum())
-    notes = []
-    if n < 32:
-        notes.append(f"{n} held-out examples: small effects are known roughly.")
-    if abs(summed - gain) > 0.1 * max(abs(gain), 0.1):
-        notes.append(
-            f"Integrated gradients at {points} points sum to {summed:.3g} nats of the {gain:.3g} that "
-            "opening all heads gains: ask for more points to trust small effects."
-        )
-    if np.isnan(found["direct"]).all():
-        notes.append("No direct logit attribution: this architecture's parts don't sum to its logits.")
-    if left_out:
-        notes.append(f"{left_out} rows are longer than the model's context and were left out.")
-    return notes
+def _notes(spec: Spec[RelativesParams], result: RelativesResult, parts: Sequence[Kept]) -> Iterator[str]:
+    """What the page says of how it was measured. ``parts`` are the pieces of all gradients."""
+    if result.n_examples < 32:
+        yield f"{result.n_examples} held-out examples: small effects are known roughly."
+    if not result.path_converged:
+        yield result.why_unconverged
+    unfinished = sum(int((~part["converged"]).sum()) for part in parts) if spec.params.refine else 0
+    if unfinished:
+        yield f"The integral of {unfinished} of {result.n_examples} examples took all {MOST_NODES} gradients."
+    if np.isnan(result.direct).all():
+        yield "No direct logit attribution: this architecture's parts don't sum to its logits."
+    if left_out := int(parts[0]["n_left_out"][0]):
+        yield f"{left_out} rows are longer than the model's context and were left out."

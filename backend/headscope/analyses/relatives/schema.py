@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,8 @@ from headscope.analyses.parameters import Shots, SplitSeed
 
 class RelativesParams(Params):
     """Which held-out examples, and how finely gradients are integrated."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"refine"})
 
     n_examples: int = Field(
         default=64,
@@ -26,7 +28,14 @@ class RelativesParams(Params):
         ge=1,
         le=64,
         title="Integration points",
-        description="Where gradients are taken between all heads closed and all open; 8 are mostly enough.",
+        description="Where gradients are taken between all heads closed and all open, or on each stretch "
+        "of that path where it is refined.",
+    )
+    refine: bool = Field(
+        default=False,
+        title="Refine the integral",
+        description="Halve the path where its points miss the fall of the loss, until an example's parts sum "
+        "to it within 2 %, or 128 gradients were taken of it.",
     )
     shots: Shots = None
     split_seed: SplitSeed = 0
@@ -37,4 +46,7 @@ class RelativesParams(Params):
     )
 
 
-PRESETS: Mapping[str, Mapping[str, Any]] = {"quick": {"n_examples": 16}, "full": {"n_examples": 256}}
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "quick": {"n_examples": 16, "refine": True},
+    "full": {"n_examples": 256, "refine": True},
+}

@@ -9,9 +9,9 @@ all gates at 1 it is the model as it is. For head h, positive where the head hel
    positions, which is -dL/dg_h at g = 1. The mean over examples of its absolute value is head importance
    [Michel et al. 2019].
 3. Integrated gradients [Sundararajan et al. 2017; for circuits Hanna et al. 2024]: the integral over a from
-   0 to 1 of -dL/dg_h(a, a, ... a), attribution patching along the path on which all heads open together, by
-   Gauss-Legendre. Over heads it sums to L(0) - L(1). Where a model is sure of its answers, gradients at 1
-   are close to nothing whatever a head does; the path leaves that plateau.
+   0 to 1 of -dL/dg_h(a, a, ... a), attribution patching along the path on which all heads open together
+   (core.attribution.path_integral). Over heads it sums to L(0) - L(1). Where a model is sure of its answers,
+   gradients at 1 are close to nothing whatever a head does; the path leaves that plateau.
 
 TransformerLens' tools.analysis.attribution_patch takes pairs of prompts of one length, one pair at a time
 with every activation and gradient cached, and refuses a path (``ig_steps`` above 1); its patching functions
@@ -24,7 +24,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
 import torch
 from jaxtyping import Float, Float64
 
@@ -46,18 +45,19 @@ Checkpoint = Callable[[], None]
 def attribution_patching(
     model: HeadModel,
     examples: Sequence[Scored],
-    opened: float | int = 1.0,
+    opened: float | int | Float[torch.Tensor, " example"] = 1.0,
     checkpoint: Checkpoint = lambda: None,
     replacements: Replacements | None = None,
 ) -> tuple[Float64[torch.Tensor, " example"], Float64[torch.Tensor, "example layer head"]]:
     """Each example's loss and its -dL/dg with all gates at ``opened``; nats. At 1 it is the model as it is.
 
+    ``opened`` is one for all examples, or each its own.
+
     Raises Invalid for examples that can't be scored.
     """
     info = model.info
-    gates = torch.full(
-        (len(examples), info.n_layers, info.n_heads), float(opened), dtype=model.dtype, device=model.device
-    ).requires_grad_()
+    each = torch.as_tensor(opened, dtype=model.dtype, device=model.device).expand(len(examples))
+    gates = each[:, None, None].repeat(1, info.n_layers, info.n_heads).requires_grad_()
     losses = torch.zeros(len(examples), dtype=torch.float64)
     for batch in _batches(model, examples):
         checkpoint()
@@ -69,21 +69,22 @@ def attribution_patching(
     return losses, -gradient.cpu().double()
 
 
-def integrated_gradients(
+@torch.no_grad()
+def losses_at(
     model: HeadModel,
     examples: Sequence[Scored],
-    points: int,
+    opened: Float[torch.Tensor, " example"],
     checkpoint: Checkpoint = lambda: None,
     replacements: Replacements | None = None,
-) -> Float64[torch.Tensor, "example layer head"]:
-    """The integral of -dL/dg from all heads closed to all open, by ``points`` Gauss-Legendre nodes; nats."""
-    nodes, weights = np.polynomial.legendre.leggauss(points)
-    total = torch.zeros(len(examples), model.info.n_layers, model.info.n_heads, dtype=torch.float64)
-    for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
-        total += (
-            attribution_patching(model, examples, (node + 1) / 2, checkpoint, replacements)[1] * weight / 2
-        )
-    return total
+) -> Float64[torch.Tensor, " example"]:
+    """Each example's loss with all gates at its own ``opened``; nats."""
+    info, losses = model.info, torch.zeros(len(examples), dtype=torch.float64)
+    gates = opened.to(model.device, model.dtype)[:, None, None].expand(-1, info.n_layers, info.n_heads)
+    for batch in _batches(model, examples):
+        checkpoint()
+        replacement = at_rows(replacements, model, batch, examples)
+        losses[batch.examples] = by_row(batch, target_nll(model, batch, gates, replacement))
+    return losses
 
 
 @torch.no_grad()
