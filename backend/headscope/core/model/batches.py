@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -117,8 +118,10 @@ def micro_batches(
         lines = [((owner, kind(i)), line) for (owner, i), line in zip(ordered, read, strict=True)]
         kept = [shared(before, line) for before, line in zip([None, *lines], lines, strict=False)]
 
+    priced = cache(partial(budget.share, info))
+
     def cost(row: int, begun: int) -> float:
-        return budget.share(info, len(read[row]) - begun, len(examples[ordered[row][1]].targets))
+        return priced(len(read[row]) - begun, len(examples[ordered[row][1]].targets))
 
     total = sum(cost(row, kept[row]) for row in range(len(rows)))
     share = total / max(1, math.ceil(total))
@@ -142,17 +145,17 @@ def _stack(
     piece: Sequence[tuple[int, int]], examples: Sequence[Scored], kind: Callable[[int], int] | None
 ) -> MicroBatch:
     longest = max(len(examples[i].tokens) for _, i in piece)
-    tokens = torch.full((len(piece), longest), _PADDING, dtype=torch.long)
+    lines: list[list[int]] = []
     where, answers, weights = [], [], []
     for row, (_, index) in enumerate(piece):
         example = examples[index]
-        tokens[row, : len(example.tokens)] = torch.as_tensor(tuple(example.tokens))
+        lines.append([*example.tokens, *[_PADDING] * (longest - len(example.tokens))])
         for position in example.targets:
             where.append((row, position - 1))
             answers.append(example.tokens[position])
             weights.append(1.0 / len(example.targets))
     return MicroBatch(
-        tokens=tokens,
+        tokens=torch.tensor(lines),
         owners=torch.tensor([owner for owner, _ in piece]),
         examples=torch.tensor([index for _, index in piece]),
         where=torch.tensor(where),

@@ -58,7 +58,7 @@ def pack(
     different ``kinds`` share nothing.
     """
     longest = max(len(tokens) for _, tokens in rows)
-    nodes = torch.zeros(len(rows), longest, dtype=torch.long)
+    nodes: list[list[int]] = []
     tokens: list[int] = []
     positions: list[int] = []
     owners: list[int] = []
@@ -68,19 +68,19 @@ def pack(
         alike = (owner, 0 if kinds is None else kinds[row])
         kept = shared(before, (alike, line))
         fresh = range(kept, len(line))
-        nodes[row, :kept] = nodes[row - 1, :kept]
-        nodes[row, kept : len(line)] = torch.arange(len(tokens), len(tokens) + len(fresh))
+        begun = nodes[-1][:kept] if kept else []
+        nodes.append([*begun, *range(len(tokens), len(tokens) + len(fresh)), *[0] * (longest - len(line))])
         tokens += line[kept:]
         positions += fresh
         owners += [owner] * len(fresh)
         places += [row * longest + position for position in fresh]
         before = (alike, line)
-    read = torch.tensor(where)
+    laid, read = torch.tensor(nodes), torch.tensor(where)
     return Packing(
         torch.tensor(tokens),
         torch.tensor(positions),
         torch.tensor(owners),
-        nodes,
+        laid,
         torch.tensor(places),
-        nodes[read[:, 0], read[:, 1]],
+        laid[read[:, 0], read[:, 1]],
     )
