@@ -34,7 +34,8 @@ def test_a_shipped_headline_is_what_its_result_says_today() -> None:
     for path in shipped.files():
         run = shipped.read(path)
         again = dict(ANALYSES[run.request.analysis].headline(run.result))
-        assert list(again) == list(run.headline), path.name
+        # A later version may tell more of it.
+        assert [name for name in again if name in run.headline] == list(run.headline), path.name
         for name, value in run.headline.items():
             if isinstance(value, float):
                 assert again[name] == pytest.approx(value, rel=1e-6), (path.name, name)
@@ -90,6 +91,7 @@ def test_the_threshold_moves_shares_of_roles_and_nothing_else(analysis: str) -> 
     moved = {name for name in low if low[name] != high[name]}
     assert moved == (
         {f"{part}_{role}" for part in ("always", "any") for role in ("needed", "harmful")}
+        | {"replicating_needed"}  # in three fits; no harmful head does, and there are no halves
         if analysis == "chg"
         else set()
     )

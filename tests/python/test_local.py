@@ -46,6 +46,10 @@ def test_a_run_is_computed_once_and_found_by_everyone(here: Path) -> None:
     np.testing.assert_array_equal(
         run.roles(1.0) == "needed", (run.result.g_minus >= 1) & (run.result.g_plus > 0)
     )
+    verdicts = run.verdicts()
+    assert set(verdicts) == {"needed", "harmful", "irrelevant"}
+    assert verdicts["needed"].shape == (2, 8)
+    assert list(run.frame()["verdict_needed"]) == verdicts["needed"].reshape(-1).tolist()
     assert isinstance(run.frame(), pd.DataFrame)
     assert len(run.frame("loss")) == len(run.table("loss")["rows"])
     for name in run.figures:

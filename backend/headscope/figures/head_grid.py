@@ -22,6 +22,9 @@ from the seeds that have a fit, where a seed with code 3 counts as needed and as
     else doesn't matter in all (any)              4
     else                                          0        (5 where no seed has a fit)
 
+**Fullness.** A cell whose role replicates in a new fit is full; one that leans or is undecided is drawn
+smaller, by ``FULLNESS`` of ``meta.verdicts``, where there are any.
+
 tests/golden/roles.json holds worked cases that Python and TypeScript both check.
 
 Corners are a matter of pixels, so they are not in the figure: ``rounded`` adds them to a drawing of known
@@ -56,6 +59,9 @@ _RANK = np.argsort(np.array(STRIPE_ORDER)).astype(np.uint8)
 
 GAP_X, GAP_Y, GROUP_SPACE = 0.1, 0.1, 0.2
 """Widths of gaps in units of a layer and of a head; extra space between grouped-query groups."""
+
+FULLNESS = (0.5, 0.75, 1.0)
+"""Of a cell's width and height, by its verdict (``core.statistics.replication.VERDICTS``)."""
 
 RADIUS = 4
 """Pixels of a cell's corners, where the cell is large enough."""
@@ -206,10 +212,14 @@ def rounded(figure: Drawing, width: int, height: int, colours: Palette) -> Drawi
     half_x, half_y = 0.5 - meta["gap"][0] / 2, 0.5 - meta["gap"][1] / 2
     radius = min(RADIUS, 0.6 * half_x / unit_x, 0.6 * half_y / unit_y)
     rx, ry = radius * unit_x, radius * unit_y
+    verdicts = meta.get("verdicts")
     cells = [
-        _round_rectangle(layer - half_x, y - half_y, layer + half_x, y + half_y, rx, ry)
-        for y in meta["head_y"]
+        _round_rectangle(
+            layer - half_x * full, y - half_y * full, layer + half_x * full, y + half_y * full, rx, ry
+        )
+        for head, y in enumerate(meta["head_y"])
         for layer in range(meta["layers"])
+        for full in (FULLNESS[int(verdicts[layer][head])] if verdicts else 1.0,)
     ]
     frame = f"M-9 -9H{meta['layers'] + 9}V{meta['heads'] * 2 + 9}H-9Z"
     mask = {

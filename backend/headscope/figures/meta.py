@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from headscope.core.statistics.replication import Verdict
 from headscope.figures.view import Mode
 from headscope.messages.base import example
 
@@ -40,6 +41,46 @@ class RoleRanges(TypedDict):
 
     needed: ShareRanges
     harmful: ShareRanges
+
+
+_REPLICATION = {
+    "prior": [0.44, 0.7],
+    "rate": [0.14, 0.46, 0.78],
+    "low": [0.0, 0.1, 0.38],
+    "high": [0.52, 0.84, 1.0],
+    "verdict": ["undecided", "undecided", "undecided"],
+    "more": [None, None, 4],
+    "replicating": 0.0,
+    "split_half": None,
+}
+
+
+@with_config(example(**_REPLICATION) | CLOSED)
+class RoleReplication(TypedDict):
+    """Of a role, by the number of fits that gave it, from none to all: would a new fit give it again?"""
+
+    prior: Annotated[tuple[float, float], Field(description="Beta(a, b) of the heads' rates.")]
+    rate: Annotated[list[float], Field(description="Probability of the role in a new fit.")]
+    low: Annotated[list[float], Field(description="Lower end of the rate's 90 % interval.")]
+    high: Annotated[list[float], Field(description="Upper end of it.")]
+    verdict: list[Verdict]
+    more: Annotated[
+        list[int | None],
+        Field(description="More fits until it replicates, at the share seen; null: too many."),
+    ]
+    replicating: Annotated[float, Field(description="Share of all heads whose role replicates.")]
+    split_half: Annotated[
+        float | None, Field(description="Correlation of shares between halves, for all fits; null: too few.")
+    ]
+
+
+@with_config(example(needed=_REPLICATION, harmful=_REPLICATION, irrelevant=_REPLICATION) | CLOSED)
+class Replications(TypedDict):
+    """Of each role."""
+
+    needed: RoleReplication
+    harmful: RoleReplication
+    irrelevant: RoleReplication
 
 
 _WHY = {
@@ -114,6 +155,15 @@ class FigureMeta(TypedDict):
     intervals: NotRequired[RoleRanges]
     advice: NotRequired[Annotated[str, Field(description="Whether more seeds would help, in words.")]]
     more_seeds: NotRequired[Annotated[int | None, Field(description="How many more would; null: unknown.")]]
+
+    fits: NotRequired[Annotated[int, Field(description="Fits that finished.")]]
+    replication: NotRequired[Replications]
+    verdicts: NotRequired[
+        Annotated[
+            list[str],
+            Field(description="By layer, a digit a head, the surest: 0 undecided, 1 leans, 2 replicates."),
+        ]
+    ]
 
     # Where methods disagree.
     disagreements: NotRequired[list[Disagreement]]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
+    from headscope.analyses.chg.result import ChgResult
     from headscope.analyses.columns import Table
     from headscope.core.gating.gate_vector import GateVector
     from headscope.python.source import Source
@@ -104,8 +105,24 @@ class Run:
         A head has a role where its score reaches the threshold, in (0, 1]; nothing is fitted again. Raises
         ``Refused`` (no-gates) for a run of another analysis than ``chg``.
         """
-        from headscope.analyses.chg.result import ChgResult
         from headscope.core.gating.roles import ROLE_NAMES
+
+        named: NDArray[np.str_] = np.array(ROLE_NAMES)[self._gating().codes(threshold)]
+        return named
+
+    def verdicts(self, threshold: float = 0.5) -> dict[str, NDArray[np.str_]]:
+        """By role (needed, harmful, irrelevant): whether a new fit would give it each head, [layer, head].
+
+        ``replicates``, ``leans`` or ``undecided``; ``run.result.replication(threshold)`` has shares, rates
+        and intervals. Raises what ``roles`` does.
+        """
+        from headscope.core.statistics.replication import VERDICTS
+
+        found = self._gating().replication(threshold)
+        return {role: np.array(VERDICTS)[one.verdict] for role, one in found.items()}
+
+    def _gating(self) -> ChgResult:
+        from headscope.analyses.chg.result import ChgResult
 
         result = self.result
         if not isinstance(result, ChgResult):
@@ -114,8 +131,7 @@ class Run:
                 "Choose a run of chg.",
                 code="no-gates",
             )
-        named: NDArray[np.str_] = np.array(ROLE_NAMES)[result.codes(threshold)]
-        return named
+        return result
 
     def table(
         self,

@@ -1634,6 +1634,17 @@ export interface components {
              * @description How many more would; null: unknown.
              */
             more_seeds?: number | null;
+            /**
+             * Fits
+             * @description Fits that finished.
+             */
+            fits?: number;
+            replication?: components["schemas"]["Replications"];
+            /**
+             * Verdicts
+             * @description By layer, a digit a head, the surest: 0 undecided, 1 leans, 2 replicates.
+             */
+            verdicts?: string[];
             /** Disagreements */
             disagreements?: components["schemas"]["Disagreement"][];
             /**
@@ -2468,6 +2479,17 @@ export interface components {
              * @description How many more would; null: unknown.
              */
             more_seeds?: number | null;
+            /**
+             * Fits
+             * @description Fits that finished.
+             */
+            fits?: number;
+            replication?: components["schemas"]["Replications"];
+            /**
+             * Verdicts
+             * @description By layer, a digit a head, the surest: 0 undecided, 1 leans, 2 replicates.
+             */
+            verdicts?: string[];
             /** Disagreements */
             disagreements?: components["schemas"]["Disagreement"][];
             /**
@@ -3840,6 +3862,113 @@ export interface components {
             offset: number;
         };
         /**
+         * Replications
+         * @description Of each role.
+         * @example {
+         *       "harmful": {
+         *         "high": [
+         *           0.52,
+         *           0.84,
+         *           1
+         *         ],
+         *         "low": [
+         *           0,
+         *           0.1,
+         *           0.38
+         *         ],
+         *         "more": [
+         *           null,
+         *           null,
+         *           4
+         *         ],
+         *         "prior": [
+         *           0.44,
+         *           0.7
+         *         ],
+         *         "rate": [
+         *           0.14,
+         *           0.46,
+         *           0.78
+         *         ],
+         *         "replicating": 0,
+         *         "verdict": [
+         *           "undecided",
+         *           "undecided",
+         *           "undecided"
+         *         ]
+         *       },
+         *       "irrelevant": {
+         *         "high": [
+         *           0.52,
+         *           0.84,
+         *           1
+         *         ],
+         *         "low": [
+         *           0,
+         *           0.1,
+         *           0.38
+         *         ],
+         *         "more": [
+         *           null,
+         *           null,
+         *           4
+         *         ],
+         *         "prior": [
+         *           0.44,
+         *           0.7
+         *         ],
+         *         "rate": [
+         *           0.14,
+         *           0.46,
+         *           0.78
+         *         ],
+         *         "replicating": 0,
+         *         "verdict": [
+         *           "undecided",
+         *           "undecided",
+         *           "undecided"
+         *         ]
+         *       },
+         *       "needed": {
+         *         "high": [
+         *           0.52,
+         *           0.84,
+         *           1
+         *         ],
+         *         "low": [
+         *           0,
+         *           0.1,
+         *           0.38
+         *         ],
+         *         "more": [
+         *           null,
+         *           null,
+         *           4
+         *         ],
+         *         "prior": [
+         *           0.44,
+         *           0.7
+         *         ],
+         *         "rate": [
+         *           0.14,
+         *           0.46,
+         *           0.78
+         *         ],
+         *         "replicating": 0,
+         *         "verdict": [
+         *           "undecided",
+         *           "undecided",
+         *           "undecided"
+         *         ]
+         *       }
+         *     }
+         */
+        Replications: {
+            needed: components["schemas"]["RoleReplication"];
+            harmful: components["schemas"]["RoleReplication"];
+            irrelevant: components["schemas"]["RoleReplication"];
+        };
+        /**
          * ResultOut
          * @description A run's result. The analysis' arrays stand beside these names as typed arrays: `g_plus`, ...
          * @example {
@@ -3924,6 +4053,84 @@ export interface components {
         RoleRanges: {
             needed: components["schemas"]["ShareRanges"];
             harmful: components["schemas"]["ShareRanges"];
+        };
+        /**
+         * RoleReplication
+         * @description Of a role, by the number of fits that gave it, from none to all: would a new fit give it again?
+         * @example {
+         *       "high": [
+         *         0.52,
+         *         0.84,
+         *         1
+         *       ],
+         *       "low": [
+         *         0,
+         *         0.1,
+         *         0.38
+         *       ],
+         *       "more": [
+         *         null,
+         *         null,
+         *         4
+         *       ],
+         *       "prior": [
+         *         0.44,
+         *         0.7
+         *       ],
+         *       "rate": [
+         *         0.14,
+         *         0.46,
+         *         0.78
+         *       ],
+         *       "replicating": 0,
+         *       "verdict": [
+         *         "undecided",
+         *         "undecided",
+         *         "undecided"
+         *       ]
+         *     }
+         */
+        RoleReplication: {
+            /**
+             * Prior
+             * @description Beta(a, b) of the heads' rates.
+             */
+            prior: [
+                number,
+                number
+            ];
+            /**
+             * Rate
+             * @description Probability of the role in a new fit.
+             */
+            rate: number[];
+            /**
+             * Low
+             * @description Lower end of the rate's 90 % interval.
+             */
+            low: number[];
+            /**
+             * High
+             * @description Upper end of it.
+             */
+            high: number[];
+            /** Verdict */
+            verdict: ("undecided" | "leans" | "replicates")[];
+            /**
+             * More
+             * @description More fits until it replicates, at the share seen; null: too many.
+             */
+            more: (number | null)[];
+            /**
+             * Replicating
+             * @description Share of all heads whose role replicates.
+             */
+            replicating: number;
+            /**
+             * Split Half
+             * @description Correlation of shares between halves, for all fits; null: too few.
+             */
+            split_half: number | null;
         };
         /**
          * RunIn

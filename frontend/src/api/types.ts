@@ -43,6 +43,8 @@ export interface Figure {
 export type FigureMeta = Partial<Schemas["ComparisonMeta"]>;
 export type Disagreement = Schemas["Disagreement"];
 export type RoleRanges = Schemas["RoleRanges"];
+export type RoleReplication = Schemas["RoleReplication"];
+export type Verdict = RoleReplication["verdict"][number];
 
 /** A figure's twin in numbers, at full resolution. */
 export type Table = Schemas["TableOut"];

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
 import type { Figure } from "../api/types";
 import { grid } from "../testing/circuits";
@@ -21,16 +21,16 @@ const role = () => screen.getByRole("application", { name: /^Role grid: 2 layers
 const stripes = (data: Figure["data"] = []) => ((data[0]?.z ?? []) as Uint8Array[]).map((row) => [...row]);
 const rows = () => stripes(drawingIn(role())?.data);
 
-function figure(): Figure {
+function figure(verdicts?: string[]): Figure {
   const plain = grid("Roles") as unknown as Figure;
-  Object.assign(plain.layout.meta as object, { cell_columns: 3, seeds: 2 });
+  Object.assign(plain.layout.meta as object, { cell_columns: 3, seeds: 2, verdicts });
   return plain;
 }
 
-async function show(change: Partial<View> = {}) {
+async function show(change: Partial<View> = {}, verdicts?: string[]) {
   answering({});
   const heard = { onSelect: vi.fn(), onOpen: vi.fn(), onFigure: vi.fn() };
-  const part = (view: View) => <RoleGrid figure={figure()} gates={gates} view={view} {...heard} />;
+  const part = (view: View) => <RoleGrid figure={figure(verdicts)} gates={gates} view={view} {...heard} />;
   const { rerender } = renderPart(part({ ...DEFAULT_VIEW, ...change }));
   await waitFor(() => expect(drawingIn(role())).toBeDefined());
   return { ...heard, view: (next: Partial<View>) => rerender(part({ ...DEFAULT_VIEW, ...next })) };
@@ -48,6 +48,28 @@ describe("the role grid", () => {
     await waitFor(() => expect(rows()[0]).toEqual([2, 2, 5, 4, 4]));
     view({ mode: "always" });
     await waitFor(() => expect(rows()[0]).toEqual([0, 0, 5, 4, 4]));
+  });
+
+  it("fills a cell as far as its verdict goes", async () => {
+    const box = (d: string | null | undefined, at: number) => {
+      const numbers = (d?.split("M")[at]?.match(/-?[\d.]+/g) ?? []).map(Number);
+      return Math.max(...numbers) - Math.min(...numbers);
+    };
+    const drawn = async (verdicts?: string[]) => {
+      cleanup();
+      await show({}, verdicts);
+      const path = (name: string) => role().querySelector(name)?.getAttribute("d");
+      // The mask is the plot's area first, then the cells; the hairlines are of whole cells always.
+      return { mask: path(".grid-mask"), lines: path(".grid-cells") };
+    };
+    const whole = await drawn();
+    const part = await drawn(["2100", "0002"]);
+    expect(part.lines).toBe(whole.lines);
+    const last = 9;
+    for (const at of [2, last]) expect(part.mask?.split("M")[at]).toBe(whole.mask?.split("M")[at]);
+    expect(part.mask?.split("M")[3]).not.toBe(whole.mask?.split("M")[3]);
+    expect(box(part.mask, 3)).toBeLessThan(box(whole.mask, 3));
+    expect(box(part.mask, 4)).toBeLessThan(box(whole.mask, 4));
   });
 
   it("lies turned with layers from top to bottom", async () => {

@@ -4,6 +4,9 @@ import type { Figure, FigureMeta } from "../api/types";
 import type { Head, Mode } from "../url/view";
 import { BOTH, finishedSeeds, type Gates, HARMFUL, IRRELEVANT, NEEDED, roleCodes, UNDECIDED } from "./roles";
 
+/** Of a cell's width and height, by its verdict: undecided, leans, replicates. */
+const FULLNESS = [0.5, 0.75, 1];
+
 /** The code of a gap, and of the stripe of a seed without a fit. */
 export const GAP = 5;
 const STRIPE_ORDER = [NEEDED, BOTH, UNDECIDED, IRRELEVANT, HARMFUL, GAP];
@@ -13,7 +16,8 @@ const RANK = STRIPE_ORDER.reduce<number[]>((rank, code, place) => {
 }, []);
 
 /** What the server says of the geometry in `layout.meta`. */
-export type GridMeta = Required<Pick<FigureMeta, Geometry>> & Pick<FigureMeta, "words" | "outlined">;
+export type GridMeta = Required<Pick<FigureMeta, Geometry>> &
+  Pick<FigureMeta, "words" | "outlined" | "verdicts">;
 type Geometry =
   | "layers"
   | "heads"
@@ -99,6 +103,11 @@ export function headAt(point: number | [number, number], meta: GridMeta, turned:
   return head.layer < meta.layers && head.head < meta.heads ? head : null;
 }
 
+/** How much of its cell a head fills: all of it where no verdict is known. */
+function fullness({ layer, head }: Head, { verdicts }: GridMeta): number {
+  return FULLNESS[Number(verdicts?.[layer]?.[head] ?? 2)] ?? 1;
+}
+
 /** Centre of a cell in the axes' units. */
 function centre({ layer, head }: Head, meta: GridMeta, turned: boolean): [number, number] {
   const y = meta.head_y[head] ?? head;
@@ -157,7 +166,8 @@ export function rounded(figure: Figure, drawn: Drawn, colours: { panel: string; 
   for (let head = 0; head < meta.heads; head += 1) {
     for (let layer = 0; layer < meta.layers; layer += 1) {
       const [x, y] = centre({ layer, head }, meta, drawn.turned);
-      path += roundRectangle(x, y, halfX, halfY, radius * ux, radius * uy);
+      const full = fullness({ layer, head }, meta);
+      path += roundRectangle(x, y, halfX * full, halfY * full, radius * ux, radius * uy);
     }
   }
   const mask: Shape = {
@@ -204,20 +214,29 @@ export function pixelsOf(figure: Figure, drawn: Drawn): Pixels {
   };
 }
 
-/** All cells as one path of round rectangles, and the plot's area round them: the mask is both, even-odd. */
-export function cellPaths(figure: Figure, drawn: Drawn): { area: string; cells: string } {
+/**
+ * All cells as one path of round rectangles, as much of them as is filled as another, and the plot's area round
+ * them: the mask is the last two, even-odd.
+ */
+export function cellPaths(figure: Figure, drawn: Drawn): { area: string; cells: string; filled: string } {
   const meta = gridMeta(figure);
   const { plot, cell } = pixelsOf(figure, drawn);
   const [x, y, width, height] = plot;
   let cells = "";
+  let filled = "";
   for (let layer = 0; layer < meta.layers; layer += 1) {
     for (let head = 0; head < meta.heads; head += 1) {
       const [left, top, w, h] = cell({ layer, head });
-      const radius = cornerRadius(w, h);
-      cells += roundRectangle(left + w / 2, top + h / 2, w / 2, h / 2, radius, radius);
+      const full = fullness({ layer, head }, meta);
+      const shape = (part: number) => {
+        const radius = cornerRadius(part * w, part * h);
+        return roundRectangle(left + w / 2, top + h / 2, (part * w) / 2, (part * h) / 2, radius, radius);
+      };
+      cells += shape(1);
+      filled += shape(full);
     }
   }
-  return { area: `M${n(x)} ${n(y)}h${n(width)}v${n(height)}h${n(-width)}Z`, cells };
+  return { area: `M${n(x)} ${n(y)}h${n(width)}v${n(height)}h${n(-width)}Z`, cells, filled };
 }
 
 /** Round corners of four pixels, less where a cell is small. */

@@ -80,11 +80,11 @@ function withNarrowBar(trace: Record<string, unknown>): Record<string, unknown> 
 
 /** Round corners and the selection, over the drawing: they follow the hand without drawing it again. */
 export const Overlay = memo(function Overlay({ laid, head }: { laid: Laid; head: Head | null }) {
-  const { area, cells } = useMemo(() => cellPaths(laid.figure, laid.drawn), [laid]);
+  const { area, cells, filled } = useMemo(() => cellPaths(laid.figure, laid.drawn), [laid]);
   const { width, height } = laid.drawn;
   return (
     <svg className="grid-overlay" width={width} height={height} aria-hidden="true">
-      <path className="grid-mask" d={area + cells} fillRule="evenodd" />
+      <path className="grid-mask" d={area + filled} fillRule="evenodd" />
       <path className="grid-cells" d={cells} />
       {head && <Selection cell={pixelsOf(laid.figure, laid.drawn).cell(head)} />}
     </svg>

@@ -161,6 +161,21 @@ export function summarise(gates: Gates, head: Head, threshold: number): HeadSumm
   };
 }
 
+/** The roles that a head may have beside others. */
+export const ROLE_KINDS = ["needed", "harmful", "irrelevant"] as const;
+export type RoleKind = (typeof ROLE_KINDS)[number];
+export const ROLE_WORDS: Record<RoleKind, string> = {
+  needed: "Needed",
+  harmful: "Harmful",
+  irrelevant: "Doesn’t matter",
+};
+
+/** In how many seeds a head has a role, alone or with another. */
+export function heldIn({ counts }: HeadSummary, role: RoleKind): number {
+  const of = (code: number) => counts[code] ?? 0;
+  return { needed: of(NEEDED) + of(BOTH), harmful: of(HARMFUL) + of(BOTH), irrelevant: of(IRRELEVANT) }[role];
+}
+
 /** "needed in 5 of 5 seeds", the role it has most often. */
 export function mainRole({ counts, seeds }: HeadSummary): { code: number; text: string } {
   let code = 0;

@@ -80,7 +80,8 @@ def test_so_many_fits_more_give_the_verdict_and_one_fewer_does_not(fits: int, da
 
 def test_fits_that_all_agree_until_the_verdict() -> None:
     least = fits_to_replicate(SMOLLM2)
-    assert least is not None and 5 < least <= 10
+    assert least is not None
+    assert 5 < least <= 10
     assert replication(np.array([5]), 5, SMOLLM2).more_at_best[0] == least - 5
     assert fits_to_replicate(Prior(1.0, 5e3)) is None
 
@@ -108,7 +109,8 @@ def test_where_heads_say_little_the_prior_stays_near_jeffreys() -> None:
     assert fitted_prior(np.array([0, 0]), 0) == Prior(0.5, 0.5)
     for count in (np.array([5]), np.array([0]), np.array([5, 5]), np.array([0, 5])):
         prior = fitted_prior(count, 5)
-        assert 0.2 < prior.a < 1.6 and 0.2 < prior.b < 1.6
+        assert 0.2 < prior.a < 1.6
+        assert 0.2 < prior.b < 1.6
     for count in (np.zeros((30, 9), int), np.full((30, 9), 5)):
         prior = fitted_prior(count, 5)
         rate = replication(count, 5, prior).rate
@@ -127,7 +129,7 @@ def test_without_fits_and_with_one_nothing_is_known(fits: int) -> None:
 @pytest.mark.parametrize("truth", [(0.44, 0.7), (1.1, 2.9), (0.2, 0.3), (4.0, 2.0)])
 @pytest.mark.parametrize("fits", [5, 10])
 def test_the_posterior_is_calibrated(truth: tuple[float, float], fits: int) -> None:
-    """Over 30 runs of 270 heads: predicted against seen rate by count, coverage, and the verdict's promise."""
+    """Over 30 runs of 270 heads: predicted and true rate by count, coverage, and what the verdict says."""
     source = np.random.default_rng(2)
     seen, predicted, weight = np.zeros(fits + 1), np.zeros(fits + 1), np.zeros(fits + 1)
     inside, kept, called = [], [], []
@@ -151,7 +153,7 @@ def test_the_posterior_is_calibrated(truth: tuple[float, float], fits: int) -> N
 
 
 def test_the_verdict_holds_in_a_small_model_too() -> None:
-    """16 heads tell the prior badly; of those called so, nine of ten have a rate of at least 0.75."""
+    """16 heads tell the prior badly; still, of those called so, nine of ten are."""
     source, kept = np.random.default_rng(3), []
     for _ in range(400):
         rate = source.beta(0.44, 0.7, 16)
@@ -186,4 +188,5 @@ def test_split_half_needs_four_fits_and_heads_that_differ() -> None:
     assert split_half(np.ones((6, 12), bool)) is None
     opposite = np.concatenate([np.repeat(differing, 2, axis=0), np.repeat(~differing, 2, axis=0)])
     found = split_half(opposite)
-    assert found is not None and -1 <= found < 0
+    assert found is not None
+    assert -1 <= found < 0

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Figure
-from headscope.analyses.chg import seed_curve, tables
+from headscope.analyses.chg import replicating, seed_curve, tables
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.gating import roles as gates
@@ -23,8 +23,9 @@ LANES = ("as it is", "no push (G0)", "harmful shut (G+)", "only needed open (Gâˆ
 """Words for core.gating.roles.CONDITIONS."""
 
 _READINGS = {
-    "every": "Each cell is one head; its stripes are the seeds. A solid cell plays its role in every fit, "
-    "a striped one only in some: the rest of the circuit can take over.",
+    "every": "Each cell is one head; its stripes are the seeds, and where they disagree the rest of the "
+    "circuit can take over. A full cell replicates: a new fit would give its role again. A smaller one leans "
+    "to it, the smallest is undecided.",
     "always": "A head has a colour only where every seed gave it that role; an empty cell means that the "
     "seeds disagree.",
     "any": "A head has the colour of any role that some seed gave it; violet means needed and harmful, at "
@@ -55,6 +56,7 @@ def role_grid(result: ChgResult, view: View) -> Drawing:
         threshold=view.threshold,
         mode=view.mode,
         failed_seeds=int((~ran).sum()),
+        verdicts=replicating.digits(result.replication(view.threshold)),
     )
 
 
@@ -276,6 +278,7 @@ def _means(means: Array, colours: Palette, axis: str, unit: str) -> dict[str, An
 FIGURES = (
     Figure("roles", role_grid, tables.heads, of_whole_run=True),
     *(Figure(name, score_map(name), tables.score(name)) for name in _SCORES),
+    Figure("replication", replicating.replicates, replicating.rows),
     Figure("seeds", seed_curve.seeds, seed_curve.rows),
     Figure("ecdf", ecdf, tables.ecdf),
     Figure("layers", layers, tables.layers),

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Integer, UInt8
 from headscope.analyses.base import Quantity, Result
 from headscope.analyses.result import added
 from headscope.core.gating import roles
+from headscope.core.statistics.replication import Replication, replication, split_half
 from headscope.tasks.task import Split
 
 Gates = Float[np.ndarray, "seed layer head"]
@@ -106,12 +107,28 @@ class ChgResult(Result):
         """Role codes of all seeds (``core.gating.roles``)."""
         return roles.roles(self.g_plus, self.g_minus, threshold)
 
+    def held(self, threshold: float) -> dict[str, Bool[np.ndarray, "seed layer head"]]:
+        """By role (needed, harmful, irrelevant): which heads have it in each seed that has a fit."""
+        return roles.held(self.codes(threshold)[self.ran])
+
+    def replication(self, threshold: float = 0.5) -> dict[str, Replication]:
+        """By role: whether a new fit would give it each head again, [layer, head]."""
+        return {role: replication(has.sum(axis=0), len(has)) for role, has in self.held(threshold).items()}
+
+    def split_half(self, threshold: float = 0.5) -> dict[str, float | None]:
+        """By role: how well the shares of one half of the seeds tell the other's; at most 1."""
+        return {role: split_half(has) for role, has in self.held(threshold).items()}
+
 
 QUANTITIES: Mapping[str, Quantity] = {
     "always_needed": Quantity("Always needed", "share"),
     "any_needed": Quantity("Needed in some seed", "share"),
     "always_harmful": Quantity("Always harmful", "share"),
     "any_harmful": Quantity("Harmful in some seed", "share"),
+    "replicating_needed": Quantity("Needed, and replicates", "share"),
+    "replicating_harmful": Quantity("Harmful, and replicates", "share"),
+    "split_half_needed": Quantity("Split-half correlation, needed"),
+    "split_half_harmful": Quantity("Split-half correlation, harmful"),
     "accuracy_ungated": Quantity("Accuracy, ungated", "share"),
     "accuracy_plus": Quantity("Accuracy under G+", "share"),
     "accuracy_minus": Quantity("Accuracy under G−", "share"),
@@ -122,6 +139,13 @@ QUANTITIES: Mapping[str, Quantity] = {
 
 
 def headline(result: ChgResult, threshold: float = 0.5) -> dict[str, Any]:
-    """Shares of heads at the threshold, and held-out means over the seeds that finished (or None)."""
+    """Shares of heads at the threshold, how well they replicate, and held-out means over the seeds that
+    finished (or None).
+    """
     heldout = result.heldout_accuracy, result.heldout_log_probability
-    return roles.headline(result.g_plus, result.g_minus, *heldout, threshold)
+    numbers: dict[str, Any] = roles.headline(result.g_plus, result.g_minus, *heldout, threshold)
+    found, halves = result.replication(threshold), result.split_half(threshold)
+    for role in ("needed", "harmful"):
+        numbers[f"replicating_{role}"] = float(found[role].replicates.mean()) if result.ran.any() else None
+        numbers[f"split_half_{role}"] = halves[role]
+    return {name: numbers[name] for name in QUANTITIES if name in numbers}

@@ -19,18 +19,15 @@ from headscope.analyses.columns import (
     table,
 )
 from headscope.core.gating import roles as gates
-from headscope.core.gating.roles import (
-    BOTH,
-    HARMFUL,
-    IRRELEVANT,
-    NEEDED,
-    ROLE_NAMES,
-)
+from headscope.core.gating.roles import ROLE_NAMES
+from headscope.core.statistics.replication import VERDICTS
 from headscope.figures.view import View
 
 
 def heads(result: ChgResult, view: View) -> Table:
-    """A row for each head: scores over seeds, the share of seeds with each role, Always and Any."""
+    """A row for each head: scores over seeds, the share of seeds with each role, Always and Any; and of each
+    role its rate, 90 % interval and verdict.
+    """
     codes = result.codes(view.threshold)[result.ran]
     columns = places(result.model)
     for name, score in result.scores.items():
@@ -40,10 +37,23 @@ def heads(result: ChgResult, view: View) -> Table:
         ]
     for code, role in enumerate(ROLE_NAMES):
         columns.append((f"share_{role}", f"share of seeds {role}", "", flat(_share(codes == code))))
-    for role, has in _held(codes).items():
+    for role, has in gates.held(codes).items():
         columns += [
             (f"always_{role}", f"always {role}", "", flat(has.all(axis=0) & (len(codes) > 0))),
             (f"any_{role}", f"any {role}", "", flat(has.any(axis=0))),
+        ]
+    for role, found in result.replication(view.threshold).items():
+        columns += [
+            (
+                f"held_{role}",
+                f"share of seeds with the role {role}, alone or not",
+                "share",
+                flat(found.share),
+            ),
+            (f"rate_{role}", f"probability of {role} in a new fit", "share", flat(found.rate)),
+            (f"rate_{role}_low", f"rate of {role}, lower end of 90 %", "share", flat(found.low)),
+            (f"rate_{role}_high", f"rate of {role}, upper end of 90 %", "share", flat(found.high)),
+            (f"verdict_{role}", f"verdict on {role}", "", flat(np.array(VERDICTS)[found.verdict])),
         ]
     return table(columns)
 
@@ -124,14 +134,6 @@ def layer_shares(result: ChgResult, threshold: float) -> dict[str, Array]:
     codes = result.codes(threshold)[result.ran]
     return {
         role: np.asarray(quietly(np.mean, codes == code, axis=(0, 2))) for code, role in enumerate(ROLE_NAMES)
-    }
-
-
-def _held(codes: Array) -> dict[str, Array]:
-    return {
-        "needed": np.isin(codes, (NEEDED, BOTH)),
-        "harmful": np.isin(codes, (HARMFUL, BOTH)),
-        "irrelevant": codes == IRRELEVANT,
     }
 
 

@@ -2,7 +2,8 @@
 
 1. Scores in [0, 1], per seed and head: facilitation = G-, interference = 1 - G+, irrelevance = G+ (1 - G-).
 2. A head has a role where the score reaches the threshold; the threshold is a view, never a refit.
-3. Over seeds: Always = in every seed, Any = in at least one, and the fraction of seeds.
+3. Over seeds: Always = in every seed, Any = in at least one, and the fraction of seeds; from this fraction,
+   whether another seed would give the role again (``core.statistics.replication``).
 
 Axes: seed, layer, head. A seed whose fit failed has NaN gates: it has no role and counts in no share.
 """
@@ -72,6 +73,15 @@ def roles(
         default=UNDECIDED,
     )
     return codes.astype(np.uint8)
+
+
+def held(codes: UInt8[np.ndarray, "seed layer head"]) -> dict[str, Bool[np.ndarray, "seed layer head"]]:
+    """By role: which heads have it; needed and harmful don't exclude one another."""
+    return {
+        "needed": np.isin(codes, (NEEDED, BOTH)),
+        "harmful": np.isin(codes, (HARMFUL, BOTH)),
+        "irrelevant": codes == IRRELEVANT,
+    }
 
 
 def shares(

@@ -1,7 +1,7 @@
-"""Which heads have a role beyond what fits on permuted targets give, at a false-discovery rate. scipy only.
+"""Which heads have a role beyond what fits on permuted targets give, at a false-discovery rate.
 
-k of S fits give a head a role, c of N null fits the same head. Heads differ in how often they have a role whatever the
-targets are, and few null fits tell a head's own null rate badly. So:
+k of S fits give a head a role, c of N null fits the same head. Heads differ in how often they have a role
+whatever the targets are, and few null fits tell a head's own null rate badly. So:
 
 1. The null rates of all heads are spread like Beta(a, b), fitted to the null counts (``replication``).
 2. The head's own null rate, given its null fits: Beta(a + c, b + N - c).

@@ -6,16 +6,16 @@ A head has a role in k of S fits; p is its rate, the share of endlessly many fit
 
        log P(k | a, b) = log B(k + a, S - k + b) - log B(a, b) + const
 
-   Its sum over the heads is made as large as it gets, less (log a - log 1/2)^2 / 2 and the same of b (empirical
-   Bayes). That penalty is **choice**: 270 heads don't notice it; where heads say little (one head, a dozen, all
-   of them in no fit or in every one) it draws both to Jeffreys' 1/2 and keeps them finite. One fit shows no
-   spread of rates, so that the prior is Beta(1/2, 1/2) then, whatever the heads show.
+   Its sum over the heads is made as large as it gets, less (log a - log 1/2)^2 / 2 and the same of b
+   (empirical Bayes). That penalty is **choice**: 270 heads don't notice it; where heads say little (one head,
+   a dozen, all of them in no fit or in every one) it draws both to Jeffreys' 1/2 and keeps them finite. One
+   fit shows no spread of rates, so that the prior is Beta(1/2, 1/2) then, whatever the heads show.
 2. **Posterior** of a head: Beta(a + k, b + S - k). Its mean is also the probability that a new fit gives the
    head the role.
 3. **Verdict.** ``replicates``: P(p >= 0.8) >= 0.9; ``leans``: P(p >= 0.5) >= 0.95; else ``undecided``, which
    is not the opposite of either.
-4. **Split-half.** Pearson's r over heads between the shares in two disjoint halves of the fits, mean over random
-   halves, stepped up to all S by Spearman and Brown's formula.
+4. **Split-half.** Pearson's r over heads between the shares in two disjoint halves of the fits, mean over
+   random halves, stepped up to all S by Spearman and Brown's formula.
 
 numpy and scipy only. Fits that failed must be left out beforehand.
 """
@@ -62,10 +62,11 @@ class Prior:
 class Replication:
     """Of one role, by head (or whatever shape the counts had).
 
-    ``share`` is the share of ``fits`` that gave the role (NaN without any), ``rate`` the posterior mean of p, which is
-    the probability of the role in a new fit, ``low`` and ``high`` the ends of p's 90 % interval, ``verdict`` a place in
-    ``VERDICTS``. ``more`` says how many more fits would make it replicate if the share stays as it is,
-    ``more_at_best`` if all of them give the role: 0 where it does, -1 where it doesn't within ``MOST`` fits.
+    ``share`` is the share of ``fits`` that gave the role (NaN without any), ``rate`` the posterior mean of p,
+    which is the probability of the role in a new fit, ``low`` and ``high`` the ends of p's 90 % interval,
+    ``verdict`` a place in ``VERDICTS``. ``more`` says how many more fits would make it replicate if the share
+    stays as it is, ``more_at_best`` if all of them give the role: 0 where it does, -1 where it doesn't within
+    ``MOST`` fits.
     """
 
     prior: Prior
@@ -134,16 +135,16 @@ def fits_to_replicate(prior: Prior) -> int | None:
     return int(fits[enough][0]) if enough.any() else None
 
 
-def split_half(has: Bool[np.ndarray, "fit *heads"], seed: int = 0) -> float | None:
+def split_half(has: Bool[np.ndarray, " seed *heads"], seed: int = 0) -> float | None:
     """How well the shares of one half of the fits tell those of the other, for all fits; at most 1.
 
-    An odd fit is left out of a split. Only a positive r is stepped up. None with fewer than four fits, or where
-    a half has the same share for all heads.
+    An odd fit is left out of a split. Only a positive r is stepped up. None with fewer than four fits, or
+    where a half has the same share for all heads.
     """
-    fits, flat = len(has), has.reshape(len(has), -1).astype(float)
+    fits = len(has)
     if fits < FEWEST_TO_HALVE:
         return None
-    half, source = fits // 2, np.random.default_rng(seed)
+    flat, half, source = has.reshape(fits, -1).astype(float), fits // 2, np.random.default_rng(seed)
     found = []
     for _ in range(HALVES):
         order = source.permutation(fits)

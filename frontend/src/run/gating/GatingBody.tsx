@@ -15,6 +15,7 @@ import { FactsLine } from "./FactsLine";
 import { GridCard } from "./GridCard";
 import { HeadCard } from "./HeadCard";
 import { Pictures, ScoreMap, useFigure } from "./Pictures";
+import { Replicates } from "./Replicates";
 import { RoleShareCards } from "./RoleShareCards";
 import { ViewControls } from "./ViewControls";
 
@@ -53,6 +54,8 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
   const [shown, setShown] = useState(false);
   // The grid first: how sure it is comes after.
   const seeds = useFigure(run, "seeds", share, { threshold: followed.threshold }, shown);
+  const replication = useFigure(run, "replication", share, { threshold: followed.threshold }, shown);
+  const roles = useVerdicts(figure.data, replication.data);
   const passport = useRef<HTMLElement>(null);
   const select = useCallback(
     (head: Head | null) => onView({ ...view, head, passport: head !== null && view.passport }),
@@ -79,7 +82,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
     <GridCard
       run={run}
       gates={gates}
-      figure={figure.data}
+      figure={roles}
       view={followed}
       share={share}
       onSelect={select}
@@ -102,6 +105,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
           ) : (
             grid
           )}
+          <Replicates run={run} figure={replication.data} canAdd={share === null && run.status === "done"} />
           <RoleShareCards gates={gates} threshold={followed.threshold} seeds={seeds.data} />
           <Caveats runs={[run]} share={share} />
           {/* The grid first: what is below it is drawn when it stands. */}
@@ -113,6 +117,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
               share={share}
               withMap={!small}
               seeds={seeds}
+              replication={replication}
             />
           )}
         </div>
@@ -122,6 +127,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
             gates={gates}
             run={run}
             view={followed}
+            replication={replication.data}
             onSelect={select}
             onView={onView}
             links={share === null}
@@ -133,6 +139,16 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
       </div>
     </>
   );
+}
+
+/** The grid's figure with the verdicts of the threshold that the hand is at, once they are there. */
+function useVerdicts(grid: Figure | undefined, replication: Figure | undefined): Figure | undefined {
+  const verdicts = replication?.layout.meta?.verdicts;
+  return useMemo(() => {
+    if (!grid || !verdicts) return grid;
+    const { layout } = grid;
+    return { ...grid, layout: { ...layout, meta: { ...layout.meta, verdicts } } } as Figure;
+  }, [grid, verdicts]);
 }
 
 /** Whether the grid leaves room for another beside it: a model of few layers. */

@@ -88,8 +88,8 @@ function Reading({ view, seeds, grouped }: { view: View; seeds: number; grouped:
   if (seeds === 1) {
     return (
       <>
-        Each cell is one head, fitted with one seed. Near the threshold, the role in a single fit is close to
-        chance: use more seeds.{brackets}
+        Each cell is one head, fitted with one seed, and small because nothing is decided by it: the role in a
+        single fit is close to chance near the threshold. Use more seeds.{brackets}
       </>
     );
   }
@@ -97,9 +97,9 @@ function Reading({ view, seeds, grouped }: { view: View; seeds: number; grouped:
     case "every":
       return (
         <>
-          Each cell is one head; its stripes are the seeds. A solid cell plays its role in{" "}
-          <strong>every</strong> fit, a striped one only in some: the rest of the circuit can take over.
-          {brackets}
+          Each cell is one head; its stripes are the seeds, and where they disagree the rest of the circuit
+          can take over. A full cell <strong>replicates</strong>: a new fit would give its role again. A
+          smaller one leans to it, the smallest is undecided.{brackets}
         </>
       );
     case "always":

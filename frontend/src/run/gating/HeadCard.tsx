@@ -1,17 +1,20 @@
 import { type Ref, useMemo } from "react";
-import type { Run } from "../../api/types";
+import type { Figure, Run } from "../../api/types";
 import { measured, percent } from "../../format/numbers";
 import { HeadTitle } from "../../parts/HeadTitle";
 import { type Gates, type HeadSummary, mainRole, ROLE_NAMES, ROLE_TERMS, summarise } from "../../plot/roles";
 import { HeadLinks } from "../../results/HeadLinks";
 import type { Head, View } from "../../url/view";
 import { HeadNames } from "../HeadNames";
+import { HeadVerdicts } from "./Replicates";
 
 interface HeadCardProps {
   ref: Ref<HTMLElement>;
   gates: Gates | undefined;
   run: Run;
   view: View;
+  /** The figure of replication, at its own threshold. */
+  replication: Figure | undefined;
   onSelect: (head: Head | null) => void;
   onView: (view: View) => void;
   /** Lead to where the head can be tried: not for guests. */
@@ -19,7 +22,7 @@ interface HeadCardProps {
 }
 
 /** The selected head: its gates seed by seed, its scores; opened, everything that is known of it. */
-export function HeadCard({ ref, gates, run, view, onSelect, onView, links }: HeadCardProps) {
+export function HeadCard({ ref, gates, run, view, replication, onSelect, onView, links }: HeadCardProps) {
   const { head, threshold } = view;
   const inside = gates && head && head.layer < gates.layers && head.head < gates.heads;
   const summary = useMemo(
@@ -37,6 +40,9 @@ export function HeadCard({ ref, gates, run, view, onSelect, onView, links }: Hea
             <Role summary={summary} />
             <KvGroup run={run} head={head} />
           </p>
+          {replication?.layout.meta?.threshold === threshold && (
+            <HeadVerdicts summary={summary} figure={replication} />
+          )}
           <GateDots summary={summary} threshold={threshold} />
           <Scores summary={summary} />
           {view.passport && <SeedTable summary={summary} run={run} />}

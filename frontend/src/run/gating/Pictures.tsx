@@ -75,8 +75,9 @@ export function ScoreMap({ run, view, onView, share }: PictureProps) {
 export function Pictures({
   withMap,
   seeds,
+  replication,
   ...props
-}: PictureProps & { withMap: boolean; seeds: Loaded<Figure> }) {
+}: PictureProps & { withMap: boolean; seeds: Loaded<Figure>; replication: Loaded<Figure> }) {
   const { run, view, share } = props;
   const { threshold, mode } = view;
   const source = (figure: string) => ({ run, figure, share, view: { threshold, mode } });
@@ -86,6 +87,9 @@ export function Pictures({
   const loss = useFigure(run, "loss", share);
   return (
     <div className="pictures">
+      <div className="wide">
+        <Picture title="Would a new fit say the same?" figure={replication} source={source("replication")} />
+      </div>
       <div className="wide">
         <Picture title="How do the shares move with more seeds?" figure={seeds} source={source("seeds")} />
       </div>

@@ -9,6 +9,13 @@ const MODES: { value: Mode; text: string; hint: string }[] = [
   { value: "any", text: "Any", hint: "Roles that hold in at least one seed" },
 ];
 
+/** Verdicts as the size of a cell's filling, and when they are given. */
+const SIZES = [
+  ["replicates", "A new fit gives the role with probability 0.8 or more, at 90 %"],
+  ["leans", "A new fit gives the role more often than not, at 95 %"],
+  ["undecided", "Neither is known yet"],
+] as const;
+
 interface ViewControlsProps {
   view: View;
   onView: (view: View) => void;
@@ -32,6 +39,14 @@ export function ViewControls({ view, onView, onThreshold, undecided }: ViewContr
           <li key={code} title={ROLE_TERMS[code]}>
             <i className={`swatch role-${code}`} />
             {ROLE_NAMES[code]}
+          </li>
+        ))}
+      </ul>
+      <ul className="legend" aria-label="Sizes">
+        {SIZES.map(([verdict, hint]) => (
+          <li key={verdict} title={hint}>
+            <i className={`fullness ${verdict}`} />
+            {verdict}
           </li>
         ))}
       </ul>
