@@ -16,6 +16,7 @@ from headscope.core.model.head_model import HeadModel
 from headscope.errors import Invalid
 
 Judged = Literal["top", "each", "pair"]
+Metric = Literal["log_probability", "logit_difference"]
 
 
 @runtime_checkable
@@ -77,6 +78,29 @@ def evaluate(
     accuracy = correct.mean(dim=1)
     accuracy[dead] = torch.nan
     return Score(mean.mean(dim=1), accuracy, correct, mean)
+
+
+def example_scores(
+    model: HeadModel,
+    examples: Sequence[Contrasted],
+    gates: Float[torch.Tensor, "gates layer head"],
+    *,
+    metric: Metric = "log_probability",
+    checkpoint: Callable[[], None] = lambda: None,
+) -> Float[torch.Tensor, "gates example"]:
+    """A metric of each example under each set of gates, higher is better.
+
+    ``log_probability``: the mean over its target tokens, nats. ``logit_difference``: how far the target is
+    above the counterfactual; of answers of several tokens, in summed log-probability (of single tokens the
+    two are one number: both have the same normaliser).
+    Raises ``Invalid`` for examples that can't be scored; no-counterfactual where one has no wrong answer.
+    """
+    check_examples(examples, model.info.n_ctx, "held-out")
+    mean, total, _ = _score(model, examples, gates, checkpoint)
+    if metric == "log_probability":
+        return mean
+    _, wrong, _ = _score(model, [_swapped(example) for example in examples], gates, checkpoint)
+    return total - wrong
 
 
 def _score(
