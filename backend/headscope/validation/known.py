@@ -63,6 +63,7 @@ class DrawnTask:
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
         """A split's examples; they need no tokenizer."""
         n, offset = (self.rows[0], 0) if split == "train" else (self.rows[1], _TEST)

@@ -90,7 +90,7 @@ def _rows(params: ChgParams, model: ModelInfo, task: Task | None, tokenizer: Tok
         "train",
         limit=min(_SAMPLED, params.n_train or _SAMPLED),
         seed=params.split_seed,
-        shots=params.shots,
+        shots=None if params.shots == in_context.AUTO else params.shots,
         n_ctx=model.n_ctx,
         pool=params.pool,
     )

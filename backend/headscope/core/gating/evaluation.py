@@ -86,20 +86,22 @@ def example_scores(
     gates: Float[torch.Tensor, "gates layer head"],
     *,
     metric: Metric = "log_probability",
+    replacements: Replacements | None = None,
     checkpoint: Callable[[], None] = lambda: None,
 ) -> Float[torch.Tensor, "gates example"]:
     """A metric of each example under each set of gates, higher is better.
 
     ``log_probability``: the mean over its target tokens, nats. ``logit_difference``: how far the target is
     above the counterfactual; of answers of several tokens, in summed log-probability (of single tokens the
-    two are one number: both have the same normaliser).
+    two are one number: both have the same normaliser). Closed heads give what ``replacements`` say.
     Raises ``Invalid`` for examples that can't be scored; no-counterfactual where one has no wrong answer.
     """
     check_examples(examples, model.info.n_ctx, "held-out")
-    mean, total, _ = _score(model, examples, gates, checkpoint)
+    mean, total, _ = _score(model, examples, gates, replacements, checkpoint)
     if metric == "log_probability":
         return mean
-    _, wrong, _ = _score(model, [_swapped(example) for example in examples], gates, checkpoint)
+    swapped = [_swapped(example) for example in examples]
+    _, wrong, _ = _score(model, swapped, gates, replacements, checkpoint)
     return total - wrong
 
 
