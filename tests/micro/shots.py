@@ -33,6 +33,7 @@ class ShotTask(PlantedTask):
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
         """``Invalid`` (too-long) with more than ``LONGEST`` in-context examples."""
         shots = self.shots if shots is None else shots
