@@ -1,8 +1,8 @@
 """The longer fits of ``make gallery``: a real model on every task that it can do, heads closed in two ways.
 
 Too long for one sitting. Each is a run in the store: it goes on where it was interrupted, and one that is
-done is only written again. Machines share the list by taking different names of it (``--list``, ``--only``), and
-their files by copying them into one folder.
+done is only written again. Machines share the list by taking different names of it (``--list``, ``--only``),
+and their files by copying them into one folder.
 """
 
 from __future__ import annotations
