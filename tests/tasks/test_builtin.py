@@ -16,6 +16,7 @@ from headscope.tasks.text import TextTask
 
 SIZES = {
     "induction": (1024, 256),
+    "induction-any-token": (1024, 256),
     "rule-aba": (1024, 256),
     "rule-abb": (1024, 256),
     "singular-plural": (143, 62),
@@ -69,7 +70,7 @@ def test_every_task_gives_examples(tokenizer: Tokenizer, name: str, split: str) 
         assert example.targets == tuple(range(example.targets[0], len(example.tokens)))
         spelled = b"".join(token.bytes for token in as_tokens(tokenizer, example.target_ids))
         assert spelled
-        unspaced = name in ("induction", "rule-aba", "rule-abb", "greater-than")
+        unspaced = name in ("induction-any-token", "rule-aba", "rule-abb", "greater-than")
         assert unspaced or spelled.startswith(b" ") or name.endswith("-instruction")
 
 
@@ -94,9 +95,10 @@ def test_both_forms_have_the_same_rows_held_out_and_the_instruction_shows_no_oth
 
 
 HASHES = {
-    "induction": "14ebab0f3183",
-    "rule-aba": "0c371310df56",
-    "rule-abb": "cfbe1928baf5",
+    "induction": "ee0a6701d3c9",
+    "induction-any-token": "14ebab0f3183",  # what induction was until it drew words
+    "rule-aba": "34fecc6e92c8",
+    "rule-abb": "a00fc4567d0e",
     "singular-plural": "a3aa80222f0c",
     "singular-plural-instruction": "b6ac432f31bd",
     "present-past": "d1effd96b9a4",

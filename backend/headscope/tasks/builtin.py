@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -171,24 +172,32 @@ def _agreement() -> list[TextTask]:
 def _generated() -> list[Task]:
     induction = InductionTask(
         "induction",
-        "Induction on random tokens",
-        "24 random tokens, then the same 24 again: only copying from the first copy can predict the second.",
+        "Induction on random words",
+        "24 random words, then the same 24 again: only copying from the first copy can predict the second.",
         source="Drawn from the model's vocabulary (Elhage et al. 2021; Olsson et al. 2022)",
         licence=_MIT,
         targets="The second copy but for its first token.",
         judged="each",
     )
-    return [induction, _rule("ABA", "first"), _rule("ABB", "second")]
+    any_token = replace(
+        induction,
+        name="induction-any-token",
+        title="Induction on any tokens",
+        description="The same with tokens of all kinds, pieces of words and of characters among them: what "
+        "the task induction drew before it drew words.",
+        words=False,
+    )
+    return [induction, any_token, _rule("ABA", "first"), _rule("ABB", "second")]
 
 
 def _rule(rule: str, which: str) -> RuleTask:
     return RuleTask(
         f"rule-{rule.lower()}",
         f"Abstract rule {rule}",
-        f"Lines of random tokens, A^B^{rule[-1]}, then a new A^B^: the {which} token is the answer.",
+        f"Lines of random words, A^B^{rule[-1]}, then a new A^B^: the {which} one is the answer.",
         source="Drawn from the model's vocabulary (Yang et al. 2025)",
         licence=_MIT,
-        targets=f"The line's {which} token again; the other one is the counterfactual.",
+        targets=f"The line's {which} word again; the other one is the counterfactual.",
         shots=5,  # with two, a small model guesses which of the two tokens it is
         rule="ABA" if rule == "ABA" else "ABB",
     )

@@ -1,9 +1,11 @@
 """Tasks whose examples are drawn from a tokenizer's vocabulary, the same for a seed and tokenizer.
 
 Induction: [BOS] t1 .. tn t1 .. tn, the t's different and random. The second copy carries loss from its second
-token on: nothing before says that its first token comes. [SCIENCE.md section 5; Elhage et al. 2021]
+token on: nothing before says that its first token comes [Elhage et al. 2021]. The t's are whole words with
+their space, so that nothing but their order is odd; pieces of words and of characters, which most of a
+vocabulary is, would be; where there are fewer words than two sequences take, any tokens.
 
-Abstract rules ABA and ABB on random single tokens: lines ``A^B^A``, each with tokens of its own, then
+Abstract rules ABA and ABB on random words of a token each: lines ``A^B^A``, each with tokens of its own, then
 ``A^B^`` whose answer is A or B by the rule; the other one is the counterfactual [Yang et al. 2025]. In the
 paired prompt the question's tokens change places, so that the rule answers with the other one.
 """
@@ -24,10 +26,10 @@ from headscope.tasks.fitting import collect
 from headscope.tasks.pool import check_sets, set_of
 from headscope.tasks.task import Example, Examples, Judged, Split
 from headscope.tasks.text import MAX_SHOTS
-from headscope.tasks.vocabulary import ordinary_tokens, rule_tokens, within_text
+from headscope.tasks.vocabulary import ordinary_tokens, rule_tokens, within_text, word_tokens
 
-GENERATOR = 1
-"""Version of what is drawn; part of the content hash."""
+GENERATOR = 2
+"""Version of what is drawn; part of the content hash. The first drew any tokens."""
 N_TRAIN = 1024
 N_TEST = 256
 _SIZES: dict[Split, int] = {"train": N_TRAIN, "test": N_TEST}
@@ -69,16 +71,19 @@ class _Generated:
 
 @dataclass(frozen=True)
 class InductionTask(_Generated):
-    """Random tokens, repeated. ``length`` is n, the tokens in one copy."""
+    """Random words, repeated; with ``words`` false any tokens, as the first version drew them. ``length`` is
+    n, the tokens in one copy.
+    """
 
     length: int = 24
+    words: bool = True
 
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 over generator version, length and sizes."""
         return _hash(
             {
-                "generator": ["induction", GENERATOR],
+                "generator": ["induction", GENERATOR if self.words else 1],
                 "length": self.length,
                 "judged": self.judged,
                 "sizes": _SIZES,
@@ -106,7 +111,9 @@ class InductionTask(_Generated):
         return collect(self.name, self._drawn(tokenizer, split, seed), limit=limit, n_ctx=n_ctx)
 
     def _drawn(self, tokenizer: Tokenizer, split: Split, seed: int) -> Iterator[tuple[str, Example]]:
-        vocabulary = ordinary_tokens(tokenizer)
+        vocabulary = word_tokens(tokenizer) if self.words else ()
+        if len(vocabulary) < 2 * self.length:
+            vocabulary = ordinary_tokens(tokenizer)
         if len(vocabulary) < 2 * self.length:
             raise _small_vocabulary(self.name, len(vocabulary), 2 * self.length)
         bos = [tokenizer.bos_id] if tokenizer.adds_bos and tokenizer.bos_id is not None else []
@@ -151,7 +158,7 @@ class RuleTask(_Generated):
     def _drawn(
         self, tokenizer: Tokenizer, split: Split, seed: int, shots: int, sets: int | None
     ) -> Iterator[tuple[str, Example]]:
-        pool = rule_tokens(tokenizer, seed)
+        pool = rule_tokens(tokenizer, seed, whole=True)
         needed = 2 * shots + 2
         if len(pool["train"]) < needed or len(pool["test"]) < 2:
             raise _small_vocabulary(self.name, sum(map(len, pool.values())), needed)
