@@ -14,7 +14,7 @@ export WANDB_MODE = disabled
 
 .PHONY: run test check format client reference bench gallery figures clean help
 
-run: .venv/installed ## install what is missing, fetch SmolLM2 once (93 MB), start Headscope, open the atlas
+run: .venv/installed ## install what is missing, fetch SmolLM2-135M-Instruct, 4-bit, once (93 MB), start Headscope, open the atlas
 	@$(BIN)/headscope models fetch smollm2-135m || echo "Going on without SmolLM2-135M: its shipped results still show."
 	@$(BIN)/headscope serve --open
 

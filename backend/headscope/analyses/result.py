@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -102,7 +102,7 @@ class Result:
             "analysis": self.analysis,
             "schema_version": self.schema_version,
             "params": dict(self.params),
-            "model": asdict(self.model),
+            "model": self.model.to_json(),
             "task": None if self.task is None else dict(self.task),
             "seeds": list(self.seeds),
             "values": self.values,

@@ -52,8 +52,10 @@ class ListedRun:
         return "/".join(word for word in words if word)
 
 
-_PLAIN: Final = {"seeds": 5, "steps": 32, "phase0_lr_end": 0.05, "remember": False, "settle": False}
-"""Fits of a set number of updates, without a memory."""
+_PLAIN: Final = {
+    "seeds": 5, "steps": 32, "phase0_lr_end": 0.05, "remember": False, "settle": False, "check_closed": False,
+}  # fmt: skip
+"""Fits of a set number of updates, without a memory; heads aren't closed one by one."""
 
 LISTED: Sequence[ListedRun] = (
     ListedRun("headscope-2l", "induction", params={"seeds": 10}),

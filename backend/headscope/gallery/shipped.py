@@ -57,7 +57,7 @@ def write(shipped: Shipped, folder: Path) -> Path:
     """Write a run into a folder, all or nothing; the same run gives the same bytes."""
     content = {
         "format": FORMAT,
-        "request": asdict(shipped.request),
+        "request": {**asdict(shipped.request), "model": shipped.request.model.to_json()},
         "result": shipped.result.to_json(),
         "headline": list(shipped.headline.items()),  # in the order in which it is told
         "code_version": shipped.code_version,

@@ -37,15 +37,17 @@ from headscope.web.schemas import (
 )
 
 
-def run_out(session: Session, run: Run, titles: Mapping[str, str]) -> RunOut:
-    """A run with its attempts, and what is wrong with where it waits; ``titles`` are the models'."""
+def run_out(session: Session, run: Run, entries: Mapping[str, ModelEntry]) -> RunOut:
+    """A run with its attempts, and what is wrong with where it waits; ``entries`` are the models'."""
+    known_model = entries.get(run.model)
     return RunOut(
         id=run.id,
         analysis=run.analysis,
         title=known.title if (known := ANALYSES.get(run.analysis)) else run.title,
         has_roles=_has_roles(run),
         model=run.model,
-        model_title=titles.get(run.model, run.model),
+        model_title=known_model.title if known_model else run.model,
+        model_note=known_model.note if known_model else "",
         model_info=run.model_info,
         task=run.task,
         task_title=run.task_title,
@@ -174,6 +176,7 @@ def model_out(models: Catalogue, entry: ModelEntry, resident_on: list[str], *, c
         ready=entry.ready,
         remedy=entry.remedy,
         summary=entry.summary,
+        note=entry.note,
         licence=entry.licence,
         revision=info and info.revision,
         architecture=info and info.architecture,

@@ -3424,6 +3424,7 @@ export interface components {
          *       "remedy": null,
          *       "summary": "Two attention-only layers of eight heads, trained to copy.",
          *       "licence": "MIT",
+         *       "note": "Its induction heads were taught by an auxiliary loss.",
          *       "revision": "b1946ac92492d2347c6235b4d2611184",
          *       "architecture": "HeadscopeAttentionOnly",
          *       "n_layers": 2,
@@ -3462,6 +3463,12 @@ export interface components {
             remedy: string | null;
             /** Summary */
             summary: string;
+            /**
+             * Note
+             * @description What must be known of it wherever its heads are shown; mostly empty.
+             * @default
+             */
+            note?: string;
             /** Licence */
             licence: string;
             /** Revision */
@@ -4173,6 +4180,7 @@ export interface components {
          *       "has_roles": true,
          *       "model": "headscope-2l",
          *       "model_title": "Headscope two-layer",
+         *       "model_note": "Its induction heads were taught by an auxiliary loss.",
          *       "model_info": {
          *         "name": "headscope-2l",
          *         "revision": "b1946ac92492d2347c6235b4d2611184",
@@ -4266,6 +4274,12 @@ export interface components {
              * @description The model's name in words; its name where it is no longer known.
              */
             model_title: string;
+            /**
+             * Model Note
+             * @description What must be known of the model wherever its heads are shown; mostly empty.
+             * @default
+             */
+            model_note?: string;
             /** Model Info */
             model_info: {
                 [key: string]: unknown;
@@ -4355,6 +4369,7 @@ export interface components {
          *           "has_roles": true,
          *           "model": "headscope-2l",
          *           "model_title": "Headscope two-layer",
+         *           "model_note": "Its induction heads were taught by an auxiliary loss.",
          *           "model_info": {
          *             "name": "headscope-2l",
          *             "revision": "b1946ac92492d2347c6235b4d2611184",
@@ -4731,6 +4746,7 @@ export interface components {
          *           "has_roles": true,
          *           "model": "headscope-2l",
          *           "model_title": "Headscope two-layer",
+         *           "model_note": "Its induction heads were taught by an auxiliary loss.",
          *           "model_info": {
          *             "name": "headscope-2l",
          *             "revision": "b1946ac92492d2347c6235b4d2611184",

@@ -26,6 +26,7 @@ export function model(more: Partial<Schemas["ModelOut"]> = {}): Schemas["ModelOu
     ready: true,
     remedy: null,
     summary: "Two layers.",
+    note: "",
     licence: "MIT",
     revision: null,
     architecture: null,

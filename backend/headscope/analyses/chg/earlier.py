@@ -17,7 +17,7 @@ from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.gating_run import gating_run
 from headscope.errors import Invalid
 
-_MAY_DIFFER = ("seeds", "adds_to")
+_MAY_DIFFER = ("seeds", "adds_to", "check_closed")
 _SECOND_AXIS = ("heldout_", "rounded_")
 """Beginnings of the names of arrays [condition, seed]; all others are [seed, ...]."""
 

@@ -1,7 +1,7 @@
 """How long a causal head gating run will take and how much memory, without loading torch.
 
     seconds = load + FLOP / throughput + passes x layers x overhead
-    FLOP    = seeds x 3 phases x updates x batch x 2 F + held-out x (1 + 5 seeds) x F + asked x F
+    FLOP    = seeds x 3 phases x updates x batch x 2 F + held-out x (1 + 5 seeds) x F + asked x F + closed x F
 
 F is an example's forward pass (``core.model.cost.forward_flop``) over the tokens that it shares with no other
 of its batch, with the most in-context examples that may be taken; ``asked`` are rows that choose the examples
@@ -21,6 +21,7 @@ import numpy as np
 
 from headscope.analyses import shots as in_context
 from headscope.analyses.base import Estimate, Spec
+from headscope.analyses.chg import closing
 from headscope.analyses.chg.earlier import count
 from headscope.analyses.chg.rows import NOMINAL_TOKENS
 from headscope.analyses.chg.rows import pieces as choosing_rows
@@ -56,6 +57,7 @@ def estimate(
     forward = forward_flop(model, rows.tokens, rows.targets)
     per_update = params.seeds * batch * forward
     held_out = scored * (1 + 5 * params.seeds) * forward
+    held_out += closing.passes(spec) * forward
     asked = sum(piece.weight for piece in choosing_rows(spec)) * rows.tokens / NOMINAL_TOKENS
     flop = 3 * params.steps * 2 * per_update + held_out + asked
     both_ways = 2 * math.ceil(per_update / CPU_BUDGET.flop)

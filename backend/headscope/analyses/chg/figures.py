@@ -49,6 +49,7 @@ def role_grid(result: ChgResult, view: View) -> Drawing:
     codes, ran = result.codes(view.threshold), result.ran
     figure = head_grid.roles(codes, ran, view.mode, view.colours, result.heads_a_group)
     reading = _READINGS[view.mode] + (_GROUPS if result.heads_a_group > 1 else "")
+    reading += tables.spared_words(result, view)
     return titled(
         figure,
         "What each head does for the task",
@@ -69,6 +70,8 @@ def score_map(name: str) -> Callable[[ChgResult, View], Drawing]:
         figure = head_grid.magnitudes(values, view.colours, name=name, group=result.heads_a_group)
         title, meaning = _SCORES[name]
         reading = f"{meaning}; {_STATISTICS[view.mode]}, from 0 to 1."
+        if name == "irrelevance":
+            reading += tables.spared_words(result, view)
         return titled(figure, title, reading, score=name, statistic=_STATISTICS[view.mode], mode=view.mode)
 
     return draw

@@ -12,7 +12,7 @@ from headscope.analyses import shots as in_context
 from headscope.analyses.base import Arrays, Kept, Pieces, Spec
 from headscope.analyses.chg.earlier import joined_to
 from headscope.analyses.chg.phases import PHASES, PhaseName
-from headscope.analyses.chg.plan import EARLIER, UNGATED, Group
+from headscope.analyses.chg.plan import EARLIER, UNGATED, Group, closed_alone
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.chg.rows import shots, solved
 from headscope.analyses.chg.schema import ChgParams
@@ -25,6 +25,7 @@ def joined(spec: Spec[ChgParams], complete: Sequence[Group], pieces: Pieces) -> 
     arrays = {**_fitted(complete, pieces), **_scored(complete, pieces)} if complete else {}
     if EARLIER in pieces:
         arrays = joined_to(pieces[EARLIER], arrays) if arrays else dict(pieces[EARLIER])
+    arrays |= closed_alone(spec, pieces)
     seeds = range(params.first_seed, params.first_seed + len(arrays["g_plus"]))
     arrays |= {f"solved_{split}": mask for split, mask in solved(spec, pieces).items()}
     header = ChgResult.header(spec, seeds=seeds, task=spec.task)

@@ -6,7 +6,8 @@
 3. The ungated model, and each group under each of its three sets of gates, are scored on held-out examples;
    G+ and G- once more with gates rounded to open or shut.
 4. Which rows are used may be for pieces of its own to say, before all others (``chg.rows``).
-5. Where seeds are added to an earlier run, its seeds are one small piece, and only the others are fitted.
+5. Where asked for, each head is closed by itself (``chg.closing``).
+6. Where seeds are added to an earlier run, its seeds are one small piece, and only the others are fitted.
 
 The cuts depend on the request alone (parameters and the model's size), so that a run goes on with the same
 pieces on another machine.
@@ -17,8 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from headscope.analyses.base import Piece, Spec
+from numpy.typing import NDArray
+
+from headscope.analyses.base import Piece, Pieces, Spec
+from headscope.analyses.chg import closing
 from headscope.analyses.chg.phases import PHASE_TITLES, PHASES, PhaseName, seeds_label
 from headscope.analyses.chg.pieces import Updates, fit, score, take_over, ungated
 from headscope.analyses.chg.rows import NOMINAL_TOKENS, needed
@@ -56,7 +61,13 @@ def plan(spec: Spec[ChgParams], earlier: int) -> list[Piece]:
     if earlier:
         label = f"Seeds reused, {seeds_label(params, range(earlier))}"
         first.insert(0, Piece(EARLIER, label, partial(take_over, spec), weight=0.0))
-    return [*first, *(piece for group in groups(spec, earlier) for piece in group.pieces())]
+    fits = (piece for group in groups(spec, earlier) for piece in group.pieces())
+    return [*first, *fits, *closing.pieces(spec, _forward_flop(spec))]
+
+
+def closed_alone(spec: Spec[ChgParams], pieces: Pieces) -> dict[str, NDArray[Any]]:
+    """What closing each head by itself costs, where it was measured."""
+    return closing.joined(spec, _forward_flop(spec), pieces)
 
 
 def groups(spec: Spec[ChgParams], earlier: int) -> list[Group]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer, UInt8
@@ -14,6 +14,9 @@ from headscope.analyses.result import added
 from headscope.core.gating import roles
 from headscope.core.statistics.replication import Replication, replication, split_half
 from headscope.tasks.task import Split
+
+BOUND: Final = 0.1
+"""Nats a target token that closing a head may cost, by two standard errors, and it still "doesn't matter"."""
 
 Gates = Float[np.ndarray, "seed layer head"]
 """In [0, 1]; NaN where a seed's fit failed."""
@@ -29,7 +32,8 @@ class ChgResult(Result):
 
     Losses [seed, update] are nats on the targets, NaN after a seed's last update; ``updates`` [seed, phase]
     are those done. Held-out rows are ``core.gating.roles.CONDITIONS``, ``rounded_`` rows G+ and G- with gates
-    rounded at 0.5. Version 1 had neither ``updates`` nor rounded gates.
+    rounded at 0.5. ``closed_rise`` is what closing each head by itself costs, nats, with its standard error;
+    None where it wasn't measured. Version 1 had neither ``updates`` nor rounded gates.
     """
 
     NAME: ClassVar[str] = "chg"
@@ -48,6 +52,8 @@ class ChgResult(Result):
     rounded_log_probability: Float[np.ndarray, "pushed seed"] | None = None
     solved_train: UInt8[np.ndarray, " row"] | None = None
     solved_test: UInt8[np.ndarray, " row"] | None = None
+    closed_rise: Float[np.ndarray, "layer head"] | None = None
+    closed_rise_se: Float[np.ndarray, "layer head"] | None = None
     n_train: int | None = None
     n_test: int | None = None
     n_left_out: int = 0
@@ -105,7 +111,24 @@ class ChgResult(Result):
 
     def codes(self, threshold: float) -> UInt8[np.ndarray, "seed layer head"]:
         """Role codes of all seeds (``core.gating.roles``)."""
-        return roles.roles(self.g_plus, self.g_minus, threshold)
+        return roles.roles(self.g_plus, self.g_minus, threshold, self.costly)
+
+    @property
+    def costly(self) -> Bool[np.ndarray, "layer head"] | None:
+        """Heads that cost more than ``BOUND`` to close, by two standard errors: none of them "doesn't
+        matter". None where that wasn't measured.
+        """
+        if self.closed_rise is None or self.closed_rise_se is None:
+            return None
+        return np.asarray(self.closed_rise - 2 * self.closed_rise_se > BOUND)
+
+    def spared(self, threshold: float) -> list[tuple[int, int]]:
+        """Heads whose gates say in some seed that they don't matter, and that cost much to close."""
+        if self.costly is None:
+            return []
+        plain = roles.roles(self.g_plus, self.g_minus, threshold)[self.ran]
+        found = np.argwhere((plain == roles.IRRELEVANT).any(axis=0) & self.costly)
+        return [(int(layer), int(head)) for layer, head in found]
 
     def held(self, threshold: float) -> dict[str, Bool[np.ndarray, "seed layer head"]]:
         """By role (needed, harmful, irrelevant): which heads have it in each seed that has a fit."""

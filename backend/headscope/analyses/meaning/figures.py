@@ -46,6 +46,7 @@ def names(result: MeaningResult, view: View) -> Drawing:
     reading = (
         f"{n_named} of {first.size} heads have a name; a plus marks those with more than one, of which the "
         "most specific is shown. An empty cell is unknown: no test that was made gives it a name."
+        f"{result.model.added_note}"
     )
     return titled(figure, "What each head does", reading)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import SupportsInt
+from typing import Any, SupportsInt
 
 from headscope.core.model.folder import (
     architecture,
@@ -38,6 +38,22 @@ class ModelInfo:
     tokenizer_hash: str
     bos: bool
     """Whether the tokenizer's own policy puts a beginning-of-sequence token first."""
+    title: str = ""
+    """The model's name in words."""
+    note: str = ""
+    """What must be known of it wherever its heads are shown: a sentence or two, mostly none."""
+
+    @property
+    def added_note(self) -> str:
+        """The note as a sentence behind others; empty where there is none."""
+        return f" {self.note}" if self.note else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is stored: words that there aren't are left out, as before there were any."""
+        return {name: value for name, value in asdict(self).items() if value or name not in _WORDS}
+
+
+_WORDS = ("title", "note")
 
 
 def model_info(folder: Path, *, name: str, dtype: str = "float32") -> ModelInfo:

@@ -48,7 +48,7 @@ Head = Annotated[
 @router.get("", summary="One run with its progress, error and attempts")
 def get_run(run_id: str, app: App, session: StoreSession) -> RunOut:
     """`notice` says where something keeps it from going on, e.g. that no worker is alive."""
-    return run_out(session, runs.get(session, run_id), app.models.titles())
+    return run_out(session, runs.get(session, run_id), app.models.entries())
 
 
 @router.get("/result", response_model=ResultOut, summary="The result: parameters, model, arrays")
@@ -137,7 +137,7 @@ def export_run(
     with app.store.session() as session:  # and no longer: a picture takes seconds to draw
         run = runs.get(session, run_id)
         result = result_of(app, session, run)
-        facts = run_out(session, run, app.models.titles()).model_dump()
+        facts = run_out(session, run, app.models.entries()).model_dump()
     file = export(
         result, format, facts, figure=figure, threshold=threshold, mode=mode, theme=theme, head=head
     )
@@ -150,12 +150,12 @@ def export_run(
 
 def reader(run_id: str, app: App, who: Who, share: ShareToken = None) -> Callable[[], RunOut]:
     """Reads the run, as often as it is called; once here, so that what is wrong is an answer and no event."""
-    titles = app.models.titles()
+    entries = app.models.entries()
 
     def read() -> RunOut:
         with app.store.session() as session:
             check_reader(session, run_id, who, share)
-            return run_out(session, runs.get(session, run_id), titles)
+            return run_out(session, runs.get(session, run_id), entries)
 
     read()
     return read

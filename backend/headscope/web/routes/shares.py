@@ -69,11 +69,11 @@ def get_share(token: str, request: Request, app: App, session: StoreSession, who
     share = shares.get(session, token)
     if share.visibility == "private" and who == "sign-in-needed":
         raise sign_in_needed()
-    titles = app.models.titles()
+    entries = app.models.entries()
     kept = shares.lab(session, share)
     return SharedOut(
         **share_out(share, str(request.base_url)).model_dump(),
-        runs=[run_out(session, run, titles) for run in runs.get_many(session, share.run_ids)],
+        runs=[run_out(session, run, entries) for run in runs.get_many(session, share.run_ids)],
         lab=None if kept is None else SharedLab.model_validate_json(kept),
     )
 

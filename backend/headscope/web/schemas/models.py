@@ -19,6 +19,7 @@ class ModelOut(Schema):
         remedy=None,
         summary="Two attention-only layers of eight heads, trained to copy.",
         licence="MIT",
+        note="Its induction heads were taught by an auxiliary loss.",
         revision=REVISION,
         architecture="HeadscopeAttentionOnly",
         n_layers=2,
@@ -41,6 +42,9 @@ class ModelOut(Schema):
         description="What to do where it isn't ready, e.g. `headscope models fetch smollm2-135m`."
     )
     summary: str
+    note: str = Field(
+        default="", description="What must be known of it wherever its heads are shown; mostly empty."
+    )
     licence: str
     revision: str | None
     architecture: str | None
