@@ -81,7 +81,7 @@ def planted() -> AgreementResult:
     model = as_model(build(PLAN), PLAN, "planted")
     one, other = REDUNDANT
     sure = dict.fromkeys(NEEDED, 0.99)
-    run = gating(model, TASK, [{**sure, one: 0.9}, {**sure, other: 0.9}], FIT)
+    run = gating(model, TASK, [{**sure, one: 0.9}, {**sure, other: 0.9}] * 4, FIT)
     relatives = relatives_of(model, TASK, n_examples=8, points=4)
     params = PARAMS.model_copy(update={"refits": 2})
     return agreement(params, model, TASK, gating=run, relatives=relatives)
@@ -125,8 +125,8 @@ def test_fitted_again_without_one_of_the_pair_the_other_opens(planted: Agreement
 def test_a_head_is_fitted_without_only_in_seeds_that_need_it() -> None:
     model = as_model(build(PLAN), PLAN, "planted")
     one, other = REDUNDANT
-    run = gating(model, TASK, [{one: 0.6}, {one: 0.9, other: 0.2}, {}], FIT)
-    assert needing(run, one, 0.5) == [1, 0]
+    run = gating(model, TASK, [{one: 0.6}, {one: 0.9, other: 0.2}, {one: 0.7}, {}], FIT)
+    assert needing(run, one, 0.5) == [1, 2, 0]
     assert needing(run, other, 0.5) == []
     relatives = relatives_of(model, TASK, n_examples=2, points=1)
     params = PARAMS.model_copy(update={"refits": 1, "n_examples": 2, "most": 8})
@@ -181,7 +181,8 @@ def test_the_shipped_models_previous_token_head_is_explained(two_layer: Agreemen
     each = two_layer.disagreements[0]
     assert each["head"] == "0.3"
     assert {"left_out", "path"} <= set(each["found"])
-    assert {"direct", "slope"} <= set(each["missed"])
+    assert "slope" in each["missed"]
+    assert "direct" not in each["found"]
     if "gating" in each["missed"]:
         assert "saturated-gate" in kinds(each)
     assert {"other-positions", "indirect", "flat-slope"} <= set(kinds(each))
@@ -245,7 +246,7 @@ def test_a_method_that_finds_no_head_is_said_so() -> None:
         assert figures.build(result, name)["layout"]["meta"]["reading"]
         assert figures.table(result, name)["rows"]
     assert (
-        "no head that one of these methods finds"
+        "no head that one of these methods surely finds"
         in figures.build(result, "disagreements")["layout"]["meta"]["reading"]
     )
 

@@ -61,7 +61,7 @@ def assemble(spec: Spec[AgreementParams], pieces: Pieces) -> AgreementResult:
         "disagreements": disagreements(seen, evidence, arrays, params),
         "n_disputed": disputed,
         "n_seeds": int(arrays["n_seeds"][0]),
-        "notes": notes(seen, disputed, len(evidence), params),
+        "notes": notes(seen, arrays, gating_run(spec, "gating"), len(evidence), params),
     }
     header = AgreementResult.header(spec, seeds=seeds(params), task=spec.task)
     return AgreementResult.of_parts(header, arrays, values)
