@@ -148,6 +148,7 @@ class FigureMeta(TypedDict):
     pooled: NotRequired[Annotated[int, Field(description="Updates to a point.")]]
     n_test: NotRequired[Annotated[int, Field(description="Held-out examples.")]]
     failed_seeds: NotRequired[int]
+    caution: NotRequired[Annotated[str, Field(description="What must be known before it is believed.")]]
     fewest: NotRequired[Annotated[int | None, Field(description="Heads that are enough.")]]
     pair: NotRequired[Annotated[tuple[int, int], Field(description="Positions that learning compares.")]]
 

@@ -1611,6 +1611,11 @@ export interface components {
             /** Failed Seeds */
             failed_seeds?: number;
             /**
+             * Caution
+             * @description What must be known before it is believed.
+             */
+            caution?: string;
+            /**
              * Fewest
              * @description Heads that are enough.
              */
@@ -2455,6 +2460,11 @@ export interface components {
             n_test?: number;
             /** Failed Seeds */
             failed_seeds?: number;
+            /**
+             * Caution
+             * @description What must be known before it is believed.
+             */
+            caution?: string;
             /**
              * Fewest
              * @description Heads that are enough.

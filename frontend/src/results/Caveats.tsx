@@ -3,8 +3,18 @@ import { Words } from "../parts/Words";
 import { useNotes } from "./useNotes";
 
 /** What the numbers of these results don't say. */
-export function Caveats({ runs, share = null }: { runs: readonly Run[]; share?: string | null }) {
-  const notes = useNotes(runs, share);
+export function Caveats({
+  runs,
+  share = null,
+  caution,
+}: {
+  runs: readonly Run[];
+  share?: string | null;
+  /** What a figure says must be known; a run's notes may say it already. */
+  caution?: string | undefined;
+}) {
+  const found = useNotes(runs, share);
+  const notes = caution === undefined || found.includes(caution) ? found : [caution, ...found];
   if (notes.length === 0) return null;
   return (
     <ul className="limits" aria-label="Caveats">

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Figure
-from headscope.analyses.chg import replicating, seed_curve, tables
+from headscope.analyses.chg import replicating, rounding, seed_curve, tables
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.gating import roles as gates
@@ -208,7 +208,9 @@ def heldout(result: ChgResult, view: View) -> Drawing:
     reading = f"On {held}: each dot is a seed, the bar their mean. Right is better in both."
     if rounded:
         reading += " Hollow diamonds: the same gates rounded to open or shut at 0.5."
-    return titled({"data": traces, "layout": layout}, "Does it hold on new examples?", reading, n_test=n_test)
+    caution = rounding.sentence(result.rounding)
+    meta = {"n_test": n_test} | ({} if caution is None else {"caution": caution})
+    return titled({"data": traces, "layout": layout}, "Does it hold on new examples?", reading, **meta)
 
 
 def layers(result: ChgResult, view: View) -> Drawing:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from headscope.analyses import shots as in_context
 from headscope.analyses.base import Arrays, Kept, Pieces, Spec
+from headscope.analyses.chg import rounding
 from headscope.analyses.chg.earlier import joined_to
 from headscope.analyses.chg.phases import PHASES, PhaseName
 from headscope.analyses.chg.plan import EARLIER, UNGATED, Group, closed_alone
@@ -83,6 +84,7 @@ def _values(spec: Spec[ChgParams], seeds: Sequence[int], arrays: Arrays, pieces:
         *_settled(params, arrays["updates"]),
         *_pooled(params, ungated),
         *_beyond_paper(params, len(seeds)),
+        *_no_circuit(arrays),
     ]
     if n_train < params.batch_size:
         notes.append(f"Only {n_train} training examples, fewer than a batch: each update uses all of them.")
@@ -176,6 +178,14 @@ def _beyond_paper(params: ChgParams, seeds: int) -> Iterator[str]:
         yield f"{many}, where the paper uses {paper.seeds}: with fewer, Always comes easier and Any rarer."
     if seeds == 1:
         yield "One seed has no spread: there are no bands, and Always and Any are the same."
+
+
+def _no_circuit(arrays: Arrays) -> Iterator[str]:
+    """That rounded gates don't do what the gates do, where they don't."""
+    found = rounding.rounded(arrays["heldout_accuracy"], arrays.get("rounded_accuracy"))
+    said = rounding.sentence(found)
+    if said is not None:
+        yield said
 
 
 def _failed(failed: Sequence[int], seeds: int) -> str:

@@ -10,8 +10,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer, UInt8
 
 from headscope.analyses.base import Quantity, Result
+from headscope.analyses.chg import rounding
 from headscope.analyses.result import added
 from headscope.core.gating import roles
+from headscope.core.gating.rounding import Rounded
 from headscope.core.statistics.replication import Replication, replication, split_half
 from headscope.tasks.task import Split
 
@@ -100,6 +102,11 @@ class ChgResult(Result):
         return {"accuracy": self.rounded_accuracy, "log_probability": self.rounded_log_probability}
 
     @property
+    def rounding(self) -> dict[str, Rounded]:
+        """By pushed gates (plus, minus): held-out accuracy as they are and rounded; empty as ``rounded``."""
+        return rounding.rounded(self.heldout_accuracy, self.rounded_accuracy)
+
+    @property
     def facilitation(self) -> Float[np.ndarray, "layer head"]:
         """In [0, 1]: mean of G- over the seeds that have a fit."""
         return np.asarray(self.g_minus[self.ran].astype(np.float64).mean(axis=0))
@@ -155,6 +162,9 @@ QUANTITIES: Mapping[str, Quantity] = {
     "accuracy_ungated": Quantity("Accuracy, ungated", "share"),
     "accuracy_plus": Quantity("Accuracy under G+", "share"),
     "accuracy_minus": Quantity("Accuracy under G−", "share"),
+    "accuracy_plus_rounded": Quantity("Accuracy under G+, rounded", "share"),
+    "accuracy_minus_rounded": Quantity("Accuracy under G−, rounded", "share"),
+    "rounding": Quantity("Most that rounding changes accuracy", "share"),
     "logp_ungated": Quantity("Log-probability, ungated", "nats"),
     "logp_plus": Quantity("Log-probability under G+", "nats"),
     "logp_minus": Quantity("Log-probability under G−", "nats"),
@@ -171,4 +181,14 @@ def headline(result: ChgResult, threshold: float = 0.5) -> dict[str, Any]:
     for role in ("needed", "harmful"):
         numbers[f"replicating_{role}"] = float(found[role].replicates.mean()) if result.ran.any() else None
         numbers[f"split_half_{role}"] = halves[role]
+    numbers |= _rounding(result.rounding)
     return {name: numbers[name] for name in QUANTITIES if name in numbers}
+
+
+def _rounding(found: Mapping[str, Rounded]) -> dict[str, float]:
+    """Mean accuracy under rounded gates, and the largest change in a fit; nothing where none was scored."""
+    scored = {name: one for name, one in found.items() if len(one.hard)}
+    if not scored:
+        return {}
+    means = {f"accuracy_{name}_rounded": float(one.hard.mean()) for name, one in scored.items()}
+    return means | {"rounding": max((one.largest for one in scored.values()), key=abs)}

@@ -20,6 +20,7 @@ from headscope.analyses.columns import (
 )
 from headscope.core.gating import roles as gates
 from headscope.core.gating.roles import ROLE_NAMES
+from headscope.core.gating.rounding import LARGEST
 from headscope.core.model.info import head_name
 from headscope.core.statistics.replication import VERDICTS
 from headscope.figures.view import View
@@ -121,13 +122,17 @@ def loss(result: ChgResult, view: View) -> Table:
 
 def heldout(result: ChgResult, view: View) -> Table:
     """A row for each condition and seed; G+ and G- once more with gates rounded at 0.5, where that was
-    scored.
+    scored, with what rounding changes and whether it changes little enough for a circuit.
     """
     names = [*gates.CONDITIONS]
     scores = result.heldout
     if result.rounded:
         names += ["plus, rounded", "minus, rounded"]
         scores = {name: np.concatenate([soft, result.rounded[name]]) for name, soft in scores.items()}
+    change = np.full(scores["accuracy"].shape, np.nan)
+    if result.rounded:
+        change[-2:] = result.rounded["accuracy"] - result.heldout_accuracy[2:]
+    circuit = np.where(np.isnan(change), "", np.where(np.abs(change) <= LARGEST, "yes", "no"))
     columns: list[Column] = [
         ("condition", "gates", "", np.repeat(np.array(names), len(result.seeds))),
         ("seed", "seed", "", np.tile(np.array(result.seeds), len(names))),
@@ -138,6 +143,8 @@ def heldout(result: ChgResult, view: View) -> Table:
             "nats",
             flat(scores["log_probability"]),
         ),
+        ("change", "change of accuracy by rounding", "share", flat(change)),
+        ("circuit", "rounding changes it by 5 points at most", "", flat(circuit)),
     ]
     return table(columns)
 

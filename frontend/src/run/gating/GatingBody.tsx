@@ -55,6 +55,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
   // The grid first: how sure it is comes after.
   const seeds = useFigure(run, "seeds", share, { threshold: followed.threshold }, shown);
   const replication = useFigure(run, "replication", share, { threshold: followed.threshold }, shown);
+  const heldout = useFigure(run, "heldout", share, {}, shown);
   const roles = useVerdicts(figure.data, replication.data);
   const passport = useRef<HTMLElement>(null);
   const select = useCallback(
@@ -107,7 +108,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
           )}
           <Replicates run={run} figure={replication.data} canAdd={share === null && run.status === "done"} />
           <RoleShareCards gates={gates} threshold={followed.threshold} seeds={seeds.data} />
-          <Caveats runs={[run]} share={share} />
+          <Caveats runs={[run]} share={share} caution={heldout.data?.layout.meta?.caution} />
           {/* The grid first: what is below it is drawn when it stands. */}
           {shown && (
             <Pictures
