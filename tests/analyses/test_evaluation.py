@@ -169,3 +169,20 @@ def test_an_estimate_takes_no_more_rows_than_a_task_has() -> None:
         return EVALUATION.estimate(Spec(params, SMALL, None, {"tasks": (PlantedTask(),)})).seconds
 
     assert seconds(2) < seconds(24) == seconds(4000)
+
+
+@pytest.mark.parametrize(("asked", "used"), [(None, "mean"), ("resample", "resample"), ("zero", "zero")])
+def test_gates_are_evaluated_as_they_were_fitted_unless_asked_otherwise(asked: str | None, used: str) -> None:
+    vector = gate_vector("mine", MODEL.info, [[0, 1, 0.5]], ablation="mean")
+    params = EvaluationParams(gates=vector.id, tasks=("first",), n_test=4, ablation=asked)
+    spec = Spec(params, MODEL.info, None, {"gates": vector, "tasks": (FIRST,)})
+    found = compute(EVALUATION, spec, MODEL)
+    train, held_out = FIRST.examples(None, "train"), FIRST.examples(None, "test", limit=4)
+    others: dict[str, Replacements | None] = {
+        "mean": Means(mean_table(MODEL, train)), "resample": Resampled(train), "zero": None,
+    }  # fmt: skip
+    gates = torch.from_numpy(vector.gates)[None]
+    expected = evaluate(MODEL, held_out, gates, replacements=others[used]).log_probability
+    assert found.log_probability[0, 1] == pytest.approx(float(expected[0]), abs=1e-5)
+    told = "The gates were fitted with mean ablation" in " ".join(found.notes)
+    assert told == (used != "mean")
