@@ -13,6 +13,7 @@ from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.chg.rows import NOMINAL_TOKENS, Mask, only
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
 from headscope.analyses.shots import resolved
+from headscope.core.gating.ablation import REFERENCE_ROWS
 from headscope.core.model.cost import CPU_BUDGET, forward_flop
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
@@ -45,6 +46,11 @@ def fitted_rows(task: Task | None, run: Result, model: HeadModel) -> Examples:
     limit, masked = run.params.get("n_train"), _solved(run, "train")
     drawn = _drawn(of_task(task), drawing(run), limit, model.tokenizer, model.info, split="train")
     return drawn if masked is None else _only(drawn, masked)
+
+
+def other_rows(task: Task | None, run: Result, model: HeadModel) -> Examples:
+    """Training rows of a gating run that closed heads' output may come from: the first ones."""
+    return _drawn(of_task(task), drawing(run), REFERENCE_ROWS, model.tokenizer, model.info, split="train")
 
 
 def of_task(task: Task | None) -> Task:

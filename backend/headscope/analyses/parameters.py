@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from headscope.analyses.references import GatesRef
+from headscope.core.gating.ablation import Ablation
 
 FirstSeed = Annotated[
     int, Field(ge=0, le=2**31 - 1, title="First seed", description="Seeds count up from here.")
@@ -76,6 +77,16 @@ Gates = Annotated[
         max_length=64,
         title="Gates",
         description="The id of saved gates: the gated model is measured. The ungated model where unset.",
+    ),
+]
+
+AblationSetting = Annotated[
+    Ablation,
+    Field(
+        title="Ablation",
+        description="What a head that is switched off gives: nothing (zero, the paper's), its mean over "
+        "other rows at the same distance from the end, what it gives in another row (resample), or in the "
+        "row's paired prompt (counterfactual).",
     ),
 ]
 

@@ -17,7 +17,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from headscope.analyses import ablation
 from headscope.analyses.base import Context, Kept, Piece, Pieces, Spec
+from headscope.analyses.chg.inside import replacements
 from headscope.analyses.chg.rows import needed, rows
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.columns import quietly
@@ -50,7 +52,7 @@ def pieces(spec: Spec[ChgParams], forward: float) -> Iterator[Piece]:
             _key(layers),
             f"Closed alone, layers {layers.start}–{layers.stop - 1}",
             partial(_closed, spec, layers),
-            needed(spec),
+            (*needed(spec), *ablation.needs(spec.params.ablation)),
             weight=passes(spec) * forward * len(layers) / spec.model.n_layers,
         )
 
@@ -76,4 +78,5 @@ def _closed(spec: Spec[ChgParams], layers: range, context: Context) -> Kept:
     from headscope.core.attribution.relatives import leave_one_out
 
     examples = list(rows(spec, context, "test"))[:CHECKED_ROWS]
-    return {"rise": leave_one_out(context.model, examples, layers, context.checkpoint).numpy()}
+    closed = replacements(spec, context)
+    return {"rise": leave_one_out(context.model, examples, layers, context.checkpoint, closed).numpy()}

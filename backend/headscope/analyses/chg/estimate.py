@@ -5,8 +5,9 @@
 
 F is an example's forward pass (``core.model.cost.forward_flop``) over the tokens that it shares with no other
 of its batch, with the most in-context examples that may be taken; ``asked`` are rows that choose the examples
-(``chg.rows``). A backward to the gates costs another F, as the weights are frozen. A pass is one micro-batch
-forward or backward; its overhead is what a layer costs beside its arithmetic.
+(``chg.rows``). A backward to the gates costs another F, as the weights are frozen, and so does the row that
+closed heads' output comes from. A pass is one micro-batch forward or backward; its overhead is what a layer
+costs beside its arithmetic.
 
     bytes   = program + weights + what a micro-batch keeps for its backward pass (or its longest example)
 """
@@ -20,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from headscope.analyses import shots as in_context
+from headscope.analyses.ablation import PASSES
 from headscope.analyses.base import Estimate, Spec
 from headscope.analyses.chg import closing
 from headscope.analyses.chg.earlier import count
@@ -56,11 +58,12 @@ def estimate(
     scored = min(params.n_test or n_test, n_test)
     forward = forward_flop(model, rows.tokens, rows.targets)
     per_update = params.seeds * batch * forward
-    held_out = scored * (1 + 5 * params.seeds) * forward
+    more = PASSES[params.ablation]
+    held_out = scored * (1 + 5 * params.seeds * (1 + more)) * forward
     held_out += closing.passes(spec) * forward
     asked = sum(piece.weight for piece in choosing_rows(spec)) * rows.tokens / NOMINAL_TOKENS
-    flop = 3 * params.steps * 2 * per_update + held_out + asked
-    both_ways = 2 * math.ceil(per_update / CPU_BUDGET.flop)
+    flop = 3 * params.steps * (2 + more) * per_update + held_out + asked
+    both_ways = (2 + more) * math.ceil(per_update / CPU_BUDGET.flop)
     passes = 3 * params.steps * both_ways + math.ceil(held_out / CPU_BUDGET.flop)
     speed = throughput or cpu_throughput(params.dtype)
     seconds = LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD
@@ -100,7 +103,7 @@ def _rows(params: ChgParams, model: ModelInfo, task: Task | None, tokenizer: Tok
     batch = sorted(tuple(example.tokens[: max(example.targets)]) for example in alike[: params.batch_size])
     length = float(np.mean([len(example.tokens) for example in sample]))
     return _Rows(
-        tokens=_computed(batch, _rows_a_batch(params, task)),
+        tokens=length if PASSES[params.ablation] else _computed(batch, _rows_a_batch(params, task)),
         targets=float(np.mean([len(example.targets) for example in sample])),
         longest=max((len(example.tokens), len(example.targets)) for example in sample),
         basis=f"examples of {length:.0f} tokens",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headscope.analyses import ablation
 from headscope.analyses import shots as in_context
 from headscope.analyses.base import Arrays, Kept, Pieces, Spec
 from headscope.analyses.chg import rounding
@@ -85,6 +86,7 @@ def _values(spec: Spec[ChgParams], seeds: Sequence[int], arrays: Arrays, pieces:
         *_pooled(params, ungated),
         *_beyond_paper(params, len(seeds)),
         *_no_circuit(arrays),
+        *ablation.notes(params.ablation, int(np.sum(ungated.get("n_unpaired", 0)))),
     ]
     if n_train < params.batch_size:
         notes.append(f"Only {n_train} training examples, fewer than a batch: each update uses all of them.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headscope.analyses.base import Arrays, Context, Kept, Progress, Spec
+from headscope.analyses.chg import inside
 from headscope.analyses.chg.earlier import taken_over
 from headscope.analyses.chg.gates import OPEN_FROM
 from headscope.analyses.chg.phases import PHASE_TITLES, PhaseName, phase, seeds_label
@@ -57,6 +58,7 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
         _start(work, seeds, context),
         work.updates.stop,
         sets=examples.pool_sets,
+        replacements=inside.replacements(spec, context),
         checkpoint=context.checkpoint,
         report=report,
     )
@@ -87,6 +89,7 @@ def ungated(spec: Spec[ChgParams], context: Context) -> Kept:
     judged = spec.task.judged if spec.task is not None else "top"
     return {
         **_evaluated(spec, context),
+        **inside.unpaired(spec, context),
         "chance": examples.chance(judged),
         "n_examples": np.array([len(train), len(examples)]),
         "n_left_out": np.array([train.n_left_out, examples.n_left_out]),
@@ -138,7 +141,14 @@ def _evaluated(
 
     examples = rows(spec, context, "test")
     judged = spec.task.judged if spec.task is not None else "top"
-    found = evaluate(context.model, examples, gates, judged=judged, checkpoint=context.checkpoint)
+    found = evaluate(
+        context.model,
+        examples,
+        gates,
+        judged=judged,
+        replacements=None if gates is None else inside.replacements(spec, context),
+        checkpoint=context.checkpoint,
+    )
     return {"log_probability": found.log_probability.numpy(), "accuracy": found.accuracy.numpy()}
 
 

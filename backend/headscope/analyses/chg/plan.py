@@ -22,8 +22,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from headscope.analyses import ablation
 from headscope.analyses.base import Piece, Pieces, Spec
 from headscope.analyses.chg import closing
+from headscope.analyses.chg.inside import training
 from headscope.analyses.chg.phases import PHASE_TITLES, PHASES, PhaseName, seeds_label
 from headscope.analyses.chg.pieces import Updates, fit, score, take_over, ungated
 from headscope.analyses.chg.rows import NOMINAL_TOKENS, needed
@@ -55,12 +57,14 @@ class Group:
 def plan(spec: Spec[ChgParams], earlier: int) -> list[Piece]:
     """All pieces of a run in the order they are computed; ``earlier`` seeds come from another run."""
     params = spec.params
+    ablation.check_pairs(params.ablation, spec.task)
     rows = choosing_rows(spec)
     as_it_is = partial(ungated, spec)
     first = [*rows, Piece(UNGATED, "The ungated model", as_it_is, needed(spec), weight=_ask_flop(spec))]
     if earlier:
         label = f"Seeds reused, {seeds_label(params, range(earlier))}"
         first.insert(0, Piece(EARLIER, label, partial(take_over, spec), weight=0.0))
+    first += ablation.means(params.ablation, spec.model, partial(training, spec), needed(spec))
     fits = (piece for group in groups(spec, earlier) for piece in group.pieces())
     return [*first, *fits, *closing.pieces(spec, _forward_flop(spec))]
 
@@ -106,7 +110,7 @@ def _fits(
             _fit_key(phase, seeds, block.stop),
             label,
             partial(fit, spec, Updates(phase, seeds, block, before)),
-            (*([before] if before else []), *needed(spec)),
+            (*([before] if before else []), *needed(spec), *ablation.needs(params.ablation)),
             weight=flop * len(block),
         )
 
@@ -120,7 +124,7 @@ def _scoring(spec: Spec[ChgParams], phase: PhaseName, group: range, block: range
         f"heldout/{phase}/{block.start}-{block.stop - 1}",
         f"Held-out examples under {gates}, {seeds_label(spec.params, block)}",
         partial(score, spec, last, within, rounded=phase != "zero"),
-        (last, *needed(spec)),
+        (last, *needed(spec), *ablation.needs(spec.params.ablation)),
         weight=(1 if phase == "zero" else 2) * flop * len(block),
     )
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from jaxtyping import Bool, Float, Integer, UInt8
 
+from headscope.analyses.ablation import of_run
 from headscope.analyses.base import Quantity, Result
 from headscope.analyses.chg import rounding
 from headscope.analyses.result import added
@@ -68,6 +69,11 @@ class ChgResult(Result):
     partial: Mapping[str, int] | None = None
     added_to: Mapping[str, Any] | None = None
     notes: Sequence[str] = ()
+
+    @property
+    def ablation(self) -> str:
+        """What was done to closed heads (``core.gating.ablation``)."""
+        return of_run(self.params)
 
     @property
     def solved(self) -> dict[Split, UInt8[np.ndarray, " row"] | None]:

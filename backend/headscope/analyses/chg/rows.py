@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from headscope.analyses import shots as in_context
+from headscope.analyses.ablation import usable
 from headscope.analyses.base import Context, Kept, Piece, Pieces, Spec
 from headscope.analyses.chg.earlier import taken_over
 from headscope.analyses.chg.schema import ChgParams
@@ -51,7 +52,12 @@ def needed(spec: Spec[ChgParams]) -> tuple[str, ...]:
 
 
 def rows(spec: Spec[ChgParams], context: Context, split: Split) -> Examples:
-    """The examples of a split. Raises ``Refused`` (none-solved), and what drawing them does."""
+    """The examples of a split that are used. Raises what ``asked`` does, ``Invalid`` (no-pairs)."""
+    return usable(spec.params.ablation, asked(spec, context, split))
+
+
+def asked(spec: Spec[ChgParams], context: Context, split: Split) -> Examples:
+    """Whether they have pairs or not. Raises ``Refused`` (none-solved), and what drawing them does."""
     drawn = _drawn(spec, context, split)
     mask = solved(spec, context.pieces).get(split)
     return drawn if mask is None else only(drawn, mask)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from headscope.analyses.base import Params
-from headscope.analyses.parameters import Clamp, Clip, FitPrecision, Shots, SplitSeed
+from headscope.analyses.parameters import AblationSetting, Clamp, Clip, FitPrecision, Shots, SplitSeed
 from headscope.analyses.references import GatingRef
 from headscope.tasks.pool import MOST_SETS
 
@@ -16,7 +16,9 @@ from headscope.tasks.pool import MOST_SETS
 class ChgParams(Params):
     """Settings of the fit G0 -> G+, G-. Learning rates fall linearly within a phase; losses are in nats."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"demonstrations", "pool_sets", "examples", "check_closed"})
+    ADDED: ClassVar[frozenset[str]] = frozenset(
+        {"ablation", "demonstrations", "pool_sets", "examples", "check_closed"}
+    )
 
     seeds: int = Field(
         default=10,
@@ -96,6 +98,7 @@ class ChgParams(Params):
         description="End a seed's phase once its heads hardly change sides any more; the updates set are "
         "then the most.",
     )
+    ablation: AblationSetting = "zero"
     shots: Shots = None
     demonstrations: Literal["own", "pool"] = Field(
         default="own",

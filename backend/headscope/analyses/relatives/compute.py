@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
+from headscope.analyses import ablation
 from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
 from headscope.analyses.columns import quietly
@@ -34,9 +36,13 @@ from headscope.analyses.relatives.result import (
     RelativesResult,
 )
 from headscope.analyses.relatives.schema import RelativesParams
+from headscope.core.gating.ablation import REFERENCE_ROWS
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Refused
-from headscope.tasks.task import Example, Examples
+from headscope.tasks.task import Example, Examples, Split
+
+if TYPE_CHECKING:
+    from headscope.core.gating.replacements import Replacements
 
 PerExample = Float[np.ndarray, "example layer head"]
 
@@ -54,7 +60,7 @@ def estimate(
     shots = in_context.largest(params, spec.task, model, tokenizer)
     drawing = {"split_seed": params.split_seed, "shots": shots}
     rows = sizes(spec.task, tokenizer, drawing, params.n_examples, model)
-    gradients = gradient_passes(params)
+    gradients = gradient_passes(params) + (2 + params.points) * ablation.PASSES[params.ablation]
     ablations = model.n_heads * sum(share_from(model, layer) for layer in range(model.n_layers))
     return scoring(
         model,
@@ -70,15 +76,18 @@ def estimate(
 def plan(spec: Spec[RelativesParams]) -> Sequence[Piece]:
     """All gradients first, then the heads left out."""
     each, layer = gradient_flop(spec), ablation_flop(spec.model)
-    chosen = in_context.keys(spec.params)
+    kind, chosen = spec.params.ablation, in_context.keys(spec.params)
+    ablation.check_pairs(kind, spec.task)
+    needs = (*chosen, *ablation.needs(kind))
     return [
         *in_context.pieces(spec.params, spec.task, spec.model),
+        *ablation.means(kind, spec.model, partial(_training, spec), chosen),
         *(
             Piece(
                 _gradient_key(block),
                 "Gradients of the loss",
                 partial(_gradients, spec, block),
-                chosen,
+                needs,
                 weight=each * len(block),
             )
             for block in gradient_blocks(spec)
@@ -88,7 +97,7 @@ def plan(spec: Spec[RelativesParams]) -> Sequence[Piece]:
                 _ablation_key(layers, block),
                 f"Leave-one-out, layers {layers.start}–{layers.stop - 1}",
                 partial(_ablations, spec, layers, block),
-                chosen,
+                needs,
                 weight=sum(layer[index] for index in layers) * len(block),
             )
             for layers, block in ablation_blocks(spec)
@@ -128,22 +137,26 @@ def _ablation_key(layers: range, block: range) -> str:
 
 
 def _gradients(spec: Spec[RelativesParams], block: range, context: Context) -> Kept:
-    drawn = _examples(spec, context)
-    examples = drawn[block.start : block.stop]
-    found = _measured(examples, spec.params, context) if examples else _nothing(context)
-    return {**found, "n_left_out": np.array([drawn.n_left_out])}
+    drawn, usable = _drawn(spec, context, "test"), _examples(spec, context)
+    examples = usable[block.start : block.stop]
+    inside = _replacements(spec, context)
+    found = _measured(examples, spec.params, inside, context) if examples else _nothing(context)
+    left = {"n_unpaired": np.array([len(drawn) - len(usable)])} if len(usable) < len(drawn) else {}
+    return {**found, **left, "n_left_out": np.array([drawn.n_left_out])}
 
 
-def _measured(examples: Sequence[Example], params: RelativesParams, context: Context) -> Kept:
+def _measured(
+    examples: Sequence[Example], params: RelativesParams, inside: Replacements | None, context: Context
+) -> Kept:
     from headscope.core.attribution.path_integral import integrated_gradients
     from headscope.core.attribution.relatives import attribution_patching
 
     model, checkpoint = context.model, context.checkpoint
-    loss, attribution = attribution_patching(model, examples, 1.0, checkpoint)
-    closed, _ = attribution_patching(model, examples, 0.0, checkpoint)
+    loss, attribution = attribution_patching(model, examples, 1.0, checkpoint, inside)
+    closed, _ = attribution_patching(model, examples, 0.0, checkpoint, inside)
     most = MOST_NODES if params.refine else params.points
     path = integrated_gradients(
-        model, examples, (closed, loss), params.points, checkpoint, most=most, tolerance=TOLERANCE
+        model, examples, (closed, loss), params.points, checkpoint, inside, most=most, tolerance=TOLERANCE
     )
     return {
         "loss": loss.numpy(),
@@ -182,7 +195,8 @@ def _ablations(spec: Spec[RelativesParams], layers: range, block: range, context
     examples = _examples(spec, context)[block.start : block.stop]
     if not examples:
         return {"rise": np.zeros((0, len(layers), context.model.info.n_heads))}
-    return {"rise": leave_one_out(context.model, examples, layers, context.checkpoint).numpy()}
+    inside = _replacements(spec, context)
+    return {"rise": leave_one_out(context.model, examples, layers, context.checkpoint, inside).numpy()}
 
 
 def _rises(spec: Spec[RelativesParams], pieces: Pieces, n_examples: int) -> PerExample:
@@ -193,11 +207,24 @@ def _rises(spec: Spec[RelativesParams], pieces: Pieces, n_examples: int) -> PerE
     return rises
 
 
+def _replacements(spec: Spec[RelativesParams], context: Context) -> Replacements | None:
+    return ablation.replacements(spec.params.ablation, partial(_training, spec), context)
+
+
+def _training(spec: Spec[RelativesParams], context: Context) -> Examples:
+    """Other rows of the task."""
+    return _drawn(spec, context, "train")
+
+
 def _examples(spec: Spec[RelativesParams], context: Context) -> Examples:
+    return ablation.usable(spec.params.ablation, _drawn(spec, context, "test"))
+
+
+def _drawn(spec: Spec[RelativesParams], context: Context, split: Split) -> Examples:
     return of_task(spec.task).examples(
         context.model.tokenizer,
-        "test",
-        limit=spec.params.n_examples,
+        split,
+        limit=spec.params.n_examples if split == "test" else REFERENCE_ROWS,
         seed=spec.params.split_seed,
         shots=in_context.taken(spec.params, context.pieces),
         n_ctx=context.model.info.n_ctx,
@@ -222,3 +249,4 @@ def _notes(spec: Spec[RelativesParams], result: RelativesResult, parts: Sequence
         yield "No direct logit attribution: this architecture's parts don't sum to its logits."
     if left_out := int(parts[0]["n_left_out"][0]):
         yield f"{left_out} rows are longer than the model's context and were left out."
+    yield from ablation.notes(spec.params.ablation, int(np.sum(parts[0].get("n_unpaired", 0))))

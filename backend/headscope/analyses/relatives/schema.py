@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from headscope.analyses.base import Params
-from headscope.analyses.parameters import Shots, SplitSeed
+from headscope.analyses.parameters import AblationSetting, Shots, SplitSeed
 
 
 class RelativesParams(Params):
     """Which held-out examples, and how finely gradients are integrated."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"refine"})
+    ADDED: ClassVar[frozenset[str]] = frozenset({"ablation", "refine"})
 
     n_examples: int = Field(
         default=64,
@@ -37,6 +37,7 @@ class RelativesParams(Params):
         description="Halve the path where its points miss the fall of the loss, until an example's parts sum "
         "to it within 2 %, or 128 gradients were taken of it.",
     )
+    ablation: AblationSetting = "zero"
     shots: Shots = None
     split_seed: SplitSeed = 0
     dtype: Literal["float32", "bfloat16", "float64"] = Field(
