@@ -8,14 +8,15 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float
 
-from headscope.analyses.base import Spec
+from headscope.analyses import held_out
+from headscope.analyses import shots as in_context
+from headscope.analyses.base import Context, Spec
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.circuit_test.schema import CircuitTestParams
 from headscope.analyses.gating_run import gating_run
-from headscope.analyses.held_out import held_out, of_task
 from headscope.analyses.relatives.result import MEASURES, RelativesResult
 from headscope.core.model.head_list import Head, check_heads, read_heads
-from headscope.core.model.head_model import HeadModel
+from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Examples
 
@@ -60,28 +61,41 @@ def rankings(spec: Spec[CircuitTestParams]) -> dict[str, Float[np.ndarray, "laye
     if (run := gating(spec)) is not None:
         found["gating"] = run.facilitation
     if spec.inputs.get("relatives"):
-        arrays = spec.needed("relatives", RelativesResult).arrays
-        found |= {name: arrays[name].astype(np.float64) for name in RANKINGS if name in arrays}
+        run_of_effects = spec.needed("relatives", RelativesResult)
+        measured = [measure for measure in MEASURES if measure.name in RANKINGS]
+        found |= {each.name: run_of_effects.known(each).astype(np.float64) for each in measured}
     return {name: score for name, score in found.items() if not np.isnan(score).all()}
 
 
-def drawing(spec: Spec[CircuitTestParams]) -> Mapping[str, Any]:
-    """How rows are drawn: as the gating run drew them, where there is one."""
-    run = gating(spec)
-    return {"split_seed": spec.params.split_seed, "shots": spec.params.shots} if run is None else run.params
-
-
-def rows(spec: Spec[CircuitTestParams], model: HeadModel) -> Examples:
-    """Held-out rows; ``Invalid`` (task-missing) without a task."""
-    run = gating(spec)
+def drawing(spec: Spec[CircuitTestParams], tokenizer: Tokenizer | None = None) -> Mapping[str, Any]:
+    """How rows are drawn: as the gating run drew them, where there is one; at most as many in-context
+    examples.
+    """
+    run, params = gating(spec), spec.params
     if run is not None:
-        return held_out(spec.task, run, spec.params.n_test, model)
-    return of_task(spec.task).examples(
+        return held_out.drawing(run)
+    return {
+        "split_seed": params.split_seed,
+        "shots": in_context.largest(params, spec.task, spec.model, tokenizer),
+    }
+
+
+def own_rows(spec: Spec[CircuitTestParams]) -> CircuitTestParams:
+    """What says how many in-context examples there are: nothing to choose where a gating run did."""
+    return spec.params if gating(spec) is None else spec.params.model_copy(update={"shots": None})
+
+
+def rows(spec: Spec[CircuitTestParams], context: Context) -> Examples:
+    """Held-out rows; ``Invalid`` (task-missing) without a task."""
+    run, model = gating(spec), context.model
+    if run is not None:
+        return held_out.held_out(spec.task, run, spec.params.n_test, model)
+    return held_out.of_task(spec.task).examples(
         model.tokenizer,
         "test",
         limit=spec.params.n_test,
         seed=spec.params.split_seed,
-        shots=spec.params.shots,
+        shots=in_context.taken(spec.params, context.pieces),
         n_ctx=model.info.n_ctx,
     )
 

@@ -14,8 +14,16 @@ from functools import partial
 
 import numpy as np
 
+from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
-from headscope.analyses.circuit_test.circuit import circuit, drawing, gating, rankings, rows
+from headscope.analyses.circuit_test.circuit import (
+    circuit,
+    drawing,
+    gating,
+    own_rows,
+    rankings,
+    rows,
+)
 from headscope.analyses.circuit_test.result import CircuitTestResult
 from headscope.analyses.circuit_test.schema import CircuitTestParams
 from headscope.analyses.circuit_test.sets import Sets, sets
@@ -44,7 +52,7 @@ def estimate(
     return scoring(
         model,
         params.dtype,
-        sizes(spec.task, tokenizer, drawing(spec), params.n_test, model),
+        sizes(spec.task, tokenizer, drawing(spec, tokenizer), params.n_test, model),
         layers=answers * evaluations * model.n_layers,
         readings=answers * evaluations,
         throughput=throughput,
@@ -56,11 +64,13 @@ def plan(spec: Spec[CircuitTestParams]) -> Sequence[Piece]:
     """Blocks of sets; raises what ``circuit`` and ``rankings`` do."""
     found = sets(spec)
     flop = forward_flop(spec.model, NOMINAL_TOKENS, 1) * spec.params.n_test
-    return [
+    asked = own_rows(spec)
+    return in_context.pieces(asked, spec.task, spec.model) + [
         Piece(
             _key(block),
             "Sets of heads kept",
             partial(_scored, spec, found, block),
+            in_context.keys(asked),
             weight=flop * len(block),
         )
         for block in _blocks(spec, found)
@@ -115,7 +125,10 @@ def assemble(spec: Spec[CircuitTestParams], pieces: Pieces) -> CircuitTestResult
         score_chance=0.0 if params.metric == "logit_difference" else -math.log(model.d_vocab),
         faithfulness=float(f["circuit"][0]) if whole > none else None,
         tests=[],
-        notes=list(_notes(spec, scores.shape[1], whole - none, int(parts[0]["n_left_out"][0]))),
+        notes=[
+            *in_context.notes(own_rows(spec), pieces),
+            *_notes(spec, scores.shape[1], whole - none, int(parts[0]["n_left_out"][0])),
+        ],
     )
     return result.judged(verdicts(result, params.permutations, params.first_seed))
 
@@ -136,7 +149,7 @@ def _scored(spec: Spec[CircuitTestParams], found: Sets, block: range, context: C
 
     from headscope.core.gating.evaluation import example_scores
 
-    examples = rows(spec, context.model)
+    examples = rows(spec, context)
     gates = torch.from_numpy(found.distinct[block.start : block.stop]).to(torch.float32)
     scores = example_scores(
         context.model, examples, gates, metric=spec.params.metric, checkpoint=context.checkpoint
@@ -154,7 +167,7 @@ def _notes(spec: Spec[CircuitTestParams], n: int, gain: float, left_out: int) ->
         yield f"{n} held-out examples: equivalence and independence can be told roughly only."
     if spec.inputs.get("relatives"):
         theirs = spec.needed("relatives", RelativesResult).params
-        if theirs.get("split_seed") == drawing(spec).get("split_seed"):
+        if theirs.get("split_seed") == drawing(spec)["split_seed"]:
             yield (
                 "The rankings by effects were measured on held-out rows, these or some of them: that favours "
                 "them over causal head gating, which saw none."
