@@ -38,6 +38,7 @@ SIZES: dict[str, dict[str, tuple[int, int]]] = {
     "battery": {},
     "sufficiency": {"points": (2, 60), "orders": (1, 9), "n_test": (1, 3000)},
     "sequential-ablation": {"points": (2, 60), "orders": (1, 9), "n_test": (1, 3000)},
+    "circuit-test": {"circuits": (1, 300), "orders": (1, 60), "subsets": (1, 100), "n_test": (2, 3000)},
     "relatives": {"n_examples": (2, 600), "points": (1, 16)},
     "probe": {"n_train": (4, 900), "n_test": (2, 900), "controls": (1, 8)},
     "mediation-function-vectors": {"shots": (2, 16), "clean": (1, 300), "prompts": (2, 200)},

@@ -10,6 +10,7 @@ from headscope.analyses.base import Analysis
 from headscope.analyses.battery import BATTERY
 from headscope.analyses.cchg import CCHG
 from headscope.analyses.chg import CHG
+from headscope.analyses.circuit_test import CIRCUIT_TEST
 from headscope.analyses.composition import COMPOSITION
 from headscope.analyses.eigen import EIGEN
 from headscope.analyses.evaluation import EVALUATION
@@ -34,6 +35,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "battery": BATTERY,
     "sufficiency": SUFFICIENCY,
     "sequential-ablation": SEQUENTIAL_ABLATION,
+    "circuit-test": CIRCUIT_TEST,
     "relatives": RELATIVES,
     "probe": PROBE,
     "agreement": AGREEMENT,

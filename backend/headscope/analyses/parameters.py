@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from headscope.analyses.references import GatesRef
+<<<<<<< HEAD
 from headscope.core.gating.ablation import Ablation
+=======
+from headscope.core.model.head_list import LONGEST, as_text, read_heads
+from headscope.errors import Invalid
+
+
+def _canonical(given: object) -> object:
+    """One spelling for the same heads, so that they name the same run."""
+    if not isinstance(given, str):
+        return given
+    if not given.strip():
+        return None
+    try:
+        return as_text(read_heads(given))
+    except Invalid as error:
+        raise PydanticCustomError("heads", "{why}", {"why": error.message.rstrip(".")}) from error
+
+>>>>>>> circuit-tests
 
 FirstSeed = Annotated[
     int, Field(ge=0, le=2**31 - 1, title="First seed", description="Seeds count up from here.")
@@ -41,6 +60,9 @@ ShotsOfEach = Annotated[
         description="For tasks that have some; each task's own number where unset.",
     ),
 ]
+HeadList = Annotated[Annotated[str, Field(max_length=LONGEST)] | None, BeforeValidator(_canonical)]
+"""Heads, however written (``core.model.head_list``); kept as "0.3, 1.5"."""
+
 HeldOutRows = Annotated[
     int,
     Field(
