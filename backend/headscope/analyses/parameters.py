@@ -8,9 +8,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from headscope.analyses.references import GatesRef
-<<<<<<< HEAD
 from headscope.core.gating.ablation import Ablation
-=======
 from headscope.core.model.head_list import LONGEST, as_text, read_heads
 from headscope.errors import Invalid
 
@@ -26,7 +24,6 @@ def _canonical(given: object) -> object:
     except Invalid as error:
         raise PydanticCustomError("heads", "{why}", {"why": error.message.rstrip(".")}) from error
 
->>>>>>> circuit-tests
 
 FirstSeed = Annotated[
     int, Field(ge=0, le=2**31 - 1, title="First seed", description="Seeds count up from here.")

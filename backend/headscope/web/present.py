@@ -15,6 +15,7 @@ from headscope.analyses.headline import told
 from headscope.analyses.request import spoken
 from headscope.core.arrays import encode
 from headscope.jobs.client import notice
+from headscope.jobs.threads import threads_of
 from headscope.messages import GateVectorOut, PromptOut
 from headscope.models.catalogue import Catalogue, ModelEntry
 from headscope.store import workers
@@ -119,7 +120,8 @@ def reproduce_command(run: Run) -> str:
     tasks = {name for name, each in (known.references if known else {}).items() if each.kind == "tasks"}
     for name, value in (spoken(run.analysis, preset, run.params) if known else run.params).items():
         words += ["--param", f"{name}={_typed(value, is_tasks=name in tasks)}"]
-    return shlex.join(words)
+    threads = threads_of(run.machine)
+    return (f"HEADSCOPE_THREADS={threads} " if threads else "") + shlex.join(words)
 
 
 def _typed(value: Any, *, is_tasks: bool) -> str:

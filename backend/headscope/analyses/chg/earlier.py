@@ -25,8 +25,8 @@ _SECOND_AXIS = ("heldout_", "rounded_")
 def taken_over(spec: Spec[ChgParams]) -> ChgResult | None:
     """The run whose seeds are taken over; None where none is named.
 
-    Raises ``Invalid``: what ``gating_run`` does; other-version; other-settings, naming what differs;
-    no-more-seeds.
+    Raises ``Invalid``: what ``gating_run`` does; other-version; other-settings, naming what differs
+    or forbids it; no-more-seeds.
     """
     params = spec.params
     if params.adds_to is None:
@@ -38,6 +38,12 @@ def taken_over(spec: Spec[ChgParams]) -> ChgResult | None:
             f"{ChgResult.VERSION}.",
             "Start a separate run with as many seeds as you want.",
             code="other-version",
+        )
+    if params.clip_over == "all":
+        raise Invalid(
+            "Gradients of all seeds are clipped as one, so seeds can't be added later.",
+            "Start a separate run with as many seeds as you want, or clip each seed's by itself.",
+            code="other-settings",
         )
     _check_settings(run, params)
     if params.seeds <= len(run.seeds):

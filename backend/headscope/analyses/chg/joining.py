@@ -84,6 +84,7 @@ def _values(spec: Spec[ChgParams], seeds: Sequence[int], arrays: Arrays, pieces:
         *_stopped(params, seeds),
         *_settled(params, arrays["updates"]),
         *_pooled(params, ungated),
+        *_as_authors(params, ungated),
         *_beyond_paper(params, len(seeds)),
         *_no_circuit(arrays),
         *ablation.notes(params.ablation, int(np.sum(ungated.get("n_unpaired", 0)))),
@@ -138,6 +139,12 @@ def _settled(params: ChgParams, updates: NDArray[Any]) -> Iterator[str]:
             f"A seed's phase ended when its heads hardly changed sides any more: after {updates.min()} to "
             f"{updates.max()} updates, {updates.mean():.0f} on average."
         )
+
+
+def _as_authors(params: ChgParams, ungated: Kept) -> Iterator[str]:
+    """What of the authors' code this machine couldn't do as it does."""
+    if params.autocast and not bool(ungated["autocast"][0]):
+        yield "No autocast: this device isn't one that is good at bfloat16, so passes were in full precision."
 
 
 def _pooled(params: ChgParams, ungated: Kept) -> Iterator[str]:

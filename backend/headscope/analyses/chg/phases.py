@@ -32,7 +32,10 @@ def phase(name: PhaseName, params: ChgParams) -> Phase:
         stream="push" if pushed else "zero",
         settling=Settling() if params.settle else None,
         # A memory has every row under gates of its own, and nothing that a batch begins with would be shared.
-        remembers=params.remember and params.pool is None,
+        remembers=params.remember and not params.batches_of_sets,
+        clip_over=params.clip_over,
+        shared=params.first_seed if params.batches == "shared" else None,
+        autocast=params.autocast,
     )
 
 

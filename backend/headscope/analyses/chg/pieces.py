@@ -57,7 +57,7 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
         phase(work.phase, params),
         _start(work, seeds, context),
         work.updates.stop,
-        sets=examples.pool_sets,
+        sets=examples.pool_sets if params.batches_of_sets else None,
         replacements=inside.replacements(spec, context),
         checkpoint=context.checkpoint,
         report=report,
@@ -85,12 +85,15 @@ def score(spec: Spec[ChgParams], fitted: str, seeds: range, context: Context, *,
 
 def ungated(spec: Spec[ChgParams], context: Context) -> Kept:
     """The model as it is on the held-out examples, and what examples the task gives."""
+    from headscope.core.gating.fit import autocasts
+
     examples, train = rows(spec, context, "test"), rows(spec, context, "train")
     judged = spec.task.judged if spec.task is not None else "top"
     return {
         **_evaluated(spec, context),
         **inside.unpaired(spec, context),
         "chance": examples.chance(judged),
+        "autocast": np.array([spec.params.autocast and autocasts(context.model.device)]),
         "n_examples": np.array([len(train), len(examples)]),
         "n_left_out": np.array([train.n_left_out, examples.n_left_out]),
         "tokens_per_example": np.array([np.mean([len(example.tokens) for example in train])]),

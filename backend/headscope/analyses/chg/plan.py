@@ -78,6 +78,8 @@ def groups(spec: Spec[ChgParams], earlier: int) -> list[Group]:
     """The groups of seeds that are fitted."""
     params, forward = spec.params, _forward_flop(spec)
     size = fitting(params.seeds - earlier, 2 * forward * params.batch_size, most=_MOST_SEEDS)
+    if params.clip_over == "all":
+        size = params.seeds  # a gradient is clipped with all others
     return [_group(spec, seeds, size) for seeds in blocks(range(earlier, params.seeds), size)]
 
 

@@ -24,13 +24,16 @@ from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.cutting import blocks, fitting, span
 from headscope.core.model.cost import forward_flop
 from headscope.errors import Invalid, Refused
-from headscope.tasks.task import Examples, Split
+from headscope.tasks.task import Example, Examples, Split
 
 NOMINAL_TOKENS: Final = 24.0
 """Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
 
 LEAST_SOLVED: Final = 8
 """With fewer rows that the model gets right, of either split, there is nothing to fit or to score."""
+
+MATHEMATICS: Final = ("gsm8k",)
+"""Tasks whose rows the authors' code begins without a BOS."""
 
 Mask = UInt8[np.ndarray, " row"]
 """1 for each row that the model gets right as it is."""
@@ -101,7 +104,7 @@ def _drawn(spec: Spec[ChgParams], context: Context, split: Split) -> Examples:
     params = spec.params
     if spec.task is None:
         raise Invalid("Causal head gating needs a task.", "Name one: `headscope tasks list` shows them.")
-    return spec.task.examples(
+    drawn = spec.task.examples(
         context.model.tokenizer,
         split,
         limit=params.n_train if split == "train" else params.n_test,
@@ -110,6 +113,20 @@ def _drawn(spec: Spec[ChgParams], context: Context, split: Split) -> Examples:
         n_ctx=context.model.info.n_ctx,
         pool=params.pool,
     )
+    if params.bos == "none" or (params.bos == "none-in-mathematics" and spec.task.name in MATHEMATICS):
+        return without_bos(drawn, context.model.tokenizer.bos_id)
+    return drawn
+
+
+def without_bos(drawn: Examples, bos_id: int | None) -> Examples:
+    """The same examples without the beginning-of-sequence token that some begin with."""
+    return replace(drawn, items=tuple(_shorter(each) if each.tokens[0] == bos_id else each for each in drawn))
+
+
+def _shorter(example: Example) -> Example:
+    paired = None if example.paired is None else example.paired[1:]
+    targets = tuple(place - 1 for place in example.targets)
+    return replace(example, tokens=example.tokens[1:], targets=targets, paired=paired)
 
 
 def _blocks(spec: Spec[ChgParams]) -> Iterator[tuple[Split, range]]:

@@ -28,6 +28,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -46,7 +47,9 @@ _SMALLEST_GATE = 1e-6
 class Phase:
     """Settings of one phase. ``regularisation`` is lambda with its sign; ``stream`` names the series of
     batches; ``settling`` ends a seed's fit before the last update, where given; with ``remembers`` slopes are
-    blended with remembered ones where that pays (``core.gating.saga``).
+    blended with remembered ones where that pays (``core.gating.saga``). ``clip_over``, ``shared`` and
+    ``autocast`` are what the authors' code does: one clip over all seeds, one series of batches, passes in
+    bfloat16 where the device is good at it.
     """
 
     steps: int
@@ -59,6 +62,10 @@ class Phase:
     stream: str = "zero"
     settling: Settling | None = None
     remembers: bool = False
+    clip_over: Literal["seed", "all"] = "seed"
+    shared: int | None = None
+    """The seed of the batches that all seeds see, in epochs without replacement; None: each draws its own."""
+    autocast: bool = False
 
     def lr(self, step: int) -> float:
         """Learning rate of update ``step`` in 0 .. steps - 1."""
@@ -124,6 +131,16 @@ def batches(seed: int, stream: str, n_examples: int, batch_size: int) -> Iterato
         yield torch.randperm(n_examples, generator=source)[:batch_size].tolist()
 
 
+def epochs(seed: int, stream: str, n_examples: int, batch_size: int) -> Iterator[list[int]]:
+    """Endless batches without replacement: every example once before any comes again. An epoch's last batch
+    may be smaller.
+    """
+    source = generator(seed, stream)
+    while True:
+        order = torch.randperm(n_examples, generator=source).tolist()
+        yield from (order[at : at + batch_size] for at in range(0, n_examples, batch_size))
+
+
 def batches_of_sets(seed: int, stream: str, sets: Sequence[int], batch_size: int) -> Iterator[list[int]]:
     """Endless batches, each of examples of one set; ``sets`` says which set each example belongs to.
 
@@ -179,11 +196,19 @@ def advance(
         if replacements is not None:
             drawn_anew = replacements.drawn([f"{seed}/{phase.stream}/{step}" for seed in seeds])
         loss, gradient = loss_and_gradient(
-            model, examples, rows, logits, checkpoint, memory, replacements=drawn_anew
+            model,
+            examples,
+            rows,
+            logits,
+            checkpoint,
+            memory,
+            replacements=drawn_anew,
+            autocast=phase.autocast,
         )
         gradient = gradient + push_gradient(logits, phase.regularisation, phase.clamp)
         settled = logits[watch.settled].clone()
-        adam(logits, clip_per_seed(gradient, phase.clip), moments, phase.lr(step), step + 1)
+        clipped = clip_per_seed if phase.clip_over == "seed" else clip_together
+        adam(logits, clipped(gradient, phase.clip), moments, phase.lr(step), step + 1)
         logits[live & ~loss.isfinite()] = torch.nan
         logits[watch.settled] = settled
         watch = watch.after(torch.sigmoid(logits), phase.settling)
@@ -193,6 +218,8 @@ def advance(
 
 
 def _drawing(seed: int, phase: Phase, n_examples: int, sets: Sequence[int] | None) -> Iterator[list[int]]:
+    if phase.shared is not None:
+        return epochs(phase.shared, phase.stream, n_examples, phase.batch_size)
     if sets is None:
         return batches(seed, phase.stream, n_examples, phase.batch_size)
     return batches_of_sets(seed, phase.stream, sets, phase.batch_size)
@@ -213,6 +240,7 @@ def loss_and_gradient(
     memory: SlopeMemory | None = None,
     *,
     replacements: Replacements | None = None,
+    autocast: bool = False,
 ) -> tuple[Float[torch.Tensor, " seed"], Float[torch.Tensor, "seed layer head"]]:
     """Each seed's mean NLL over its rows (nats, float64) and the gradient with respect to its logits.
 
@@ -223,12 +251,14 @@ def loss_and_gradient(
     owners = torch.tensor([seed for seed, _ in rows], dtype=torch.long)
     counts = torch.bincount(owners, minlength=len(logits))
     if memory is None:
-        loss, slope = _sums(model, examples, rows, gates, checkpoint, replacements)
+        loss, slope = _sums(model, examples, rows, gates, checkpoint, replacements, autocast)
         slope = slope / counts.clamp(min=1).to(slope)[:, None, None]
     else:
         # Rows under gates of their own, though alike, so that each has a slope of its own.
         alone = [(row, example) for row, (_, example) in enumerate(rows)]
-        each, slopes = _sums(model, examples, alone, gates[owners], checkpoint, _of_rows(replacements, rows))
+        each, slopes = _sums(
+            model, examples, alone, gates[owners], checkpoint, _of_rows(replacements, rows), autocast
+        )
         loss = torch.zeros(len(logits), dtype=torch.float64).index_add_(0, owners, each)
         slope = torch.zeros_like(logits)
         for seed in owners.unique().tolist():
@@ -247,13 +277,16 @@ def _sums(
     gates: Float[torch.Tensor, "set layer head"],
     checkpoint: Callable[[], None],
     replacements: Replacements | None,
+    autocast: bool = False,
 ) -> tuple[Float[torch.Tensor, " set"], Float[torch.Tensor, "set layer head"]]:
     """Summed over the (set, example) rows of each set: NLL (nats, float64), and its slope by gate."""
     leaf = gates.detach().to(model.device).requires_grad_()
     loss = torch.zeros(len(gates), dtype=torch.float64)
     for batch in cut(model, rows, examples, replacements):
         checkpoint()
-        nll = target_nll(model, batch, leaf, at_rows(replacements, model, batch, examples))
+        replacement = at_rows(replacements, model, batch, examples)
+        with torch.autocast(model.device.type, torch.bfloat16, enabled=autocast and autocasts(model.device)):
+            nll = target_nll(model, batch, leaf, replacement)
         checkpoint()
         (nll * batch.weights.to(nll)).sum().backward()
         loss.index_add_(0, batch.owners[batch.where[:, 0]], nll.detach().cpu().double() * batch.weights)
@@ -314,6 +347,22 @@ def clip_per_seed(
     norm = gradient.flatten(1).norm(dim=1)[:, None, None]
     scaled: torch.Tensor = gradient * (largest / (norm + 1e-6)).clamp(max=1.0)
     return scaled
+
+
+def clip_together(
+    gradient: Float[torch.Tensor, "seed layer head"], largest: float
+) -> Float[torch.Tensor, "seed layer head"]:
+    """Scale the gradient of all seeds down to at most this norm together, as ``clip_grad_norm_`` does where
+    they are one parameter; seeds that failed aside.
+    """
+    norm = gradient[gradient.isfinite().flatten(1).all(dim=1)].norm()
+    scaled: torch.Tensor = gradient * (largest / (norm + 1e-6)).clamp(max=1.0)
+    return scaled
+
+
+def autocasts(device: torch.device) -> bool:
+    """Whether passes there can be in bfloat16 with weights in float32, and gain by it."""
+    return device.type == "cuda" and torch.cuda.is_bf16_supported()
 
 
 def adam(
