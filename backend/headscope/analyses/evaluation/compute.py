@@ -95,7 +95,6 @@ def _score(spec: Spec[EvaluationParams], task: Task, context: Context) -> Kept:
     gates, model, params = spec.needed("gates", GateVector), context.model, spec.params
     kind, shots = _ablation(spec), _shots(task, params, context)
     drawn = _drawn(task, params, "test", params.n_test, shots, context)
-    )
     examples = ablation.usable(kind, drawn)
     context.report(Progress(task.name, "", 0, 1))
     training = partial(_drawn, task, params, "train", REFERENCE_ROWS, shots)
