@@ -57,7 +57,10 @@ ShotsOfEach = Annotated[
         description="For tasks that have some; each task's own number where unset.",
     ),
 ]
-HeadList = Annotated[Annotated[str, Field(max_length=LONGEST)] | None, BeforeValidator(_canonical)]
+HeadList = Annotated[
+    Annotated[str, Field(max_length=LONGEST, json_schema_extra={"format": "heads"})] | None,
+    BeforeValidator(_canonical),
+]
 """Heads, however written (``core.model.head_list``); kept as "0.3, 1.5"."""
 
 HeldOutRows = Annotated[

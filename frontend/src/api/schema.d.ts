@@ -196,8 +196,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download a run: CSV, JSON, npz, one self-contained HTML file, a Jupyter notebook, or a picture
-         * @description `figure` picks one figure. 503 for PNG and SVG where the server has no Chromium to draw them with.
+         * Download a run: CSV, JSON, npz, heads, one HTML file, a notebook, or a picture
+         * @description `figure` picks one figure. `heads`, `heads.csv`, `heads.json` list the heads that a gating run needs
+         *     (at `threshold`; by `mode` in all fits, half, or one) or that a circuit test is of; 409 (no-heads) for
+         *     runs that give none. 503 for PNG and SVG where the server has no Chromium to draw them with.
          */
         get: operations["export_run"];
         put?: never;
@@ -404,6 +406,27 @@ export interface paths {
         get: operations["list_models"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{name}/heads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Heads as they are pasted, read and checked
+         * @description Written as 0.3, L0H3, JSON, or CSV with columns layer and head. 422: bad-head names the first entry
+         *     that is none, no-heads where there is none, unknown-head what the model lacks.
+         */
+        post: operations["read_list"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3026,6 +3049,53 @@ export interface components {
              * @enum {string}
              */
             unit: "" | "nats" | "logits" | "share" | "head" | "pair" | "path" | "count";
+        };
+        /**
+         * HeadsIn
+         * @example {
+         *       "text": "L0H3, 1.5"
+         *     }
+         */
+        HeadsIn: {
+            /** Text */
+            text: string;
+        };
+        /**
+         * HeadsOut
+         * @example {
+         *       "heads": [
+         *         [
+         *           0,
+         *           3
+         *         ],
+         *         [
+         *           1,
+         *           5
+         *         ]
+         *       ],
+         *       "text": "0.3, 1.5",
+         *       "of_heads": 16
+         *     }
+         */
+        HeadsOut: {
+            /**
+             * Heads
+             * @description Layer and head, in this order, each once.
+             */
+            heads: [
+                number,
+                number
+            ][];
+            /**
+             * Text
+             * @description The same list in its one spelling.
+             */
+            text: string;
+            /**
+             * Of Heads
+             * @description Heads that the model has.
+             */
+            of_heads: number;
         };
         /**
          * HealthOut
@@ -6250,7 +6320,7 @@ export interface operations {
     export_run: {
         parameters: {
             query: {
-                format: "csv" | "json" | "npz" | "html" | "ipynb" | "png" | "svg";
+                format: "csv" | "json" | "npz" | "html" | "ipynb" | "png" | "svg" | "heads" | "heads.csv" | "heads.json";
                 figure?: string | null;
                 /** @description Score from which a head has a role. */
                 threshold?: number;
@@ -6765,6 +6835,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelOut"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HeadsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeadsOut"];
                 };
             };
             /** @description What is wrong and what to do. */

@@ -111,7 +111,8 @@ function TextInput({ field, value, onChange, shared }: TextInputProps) {
     },
   };
   if (field.kind === "texts") return <textarea {...input} rows={3} />;
-  const isText = field.kind === "text" || field.kind === "json" || field.words.length > 0;
+  const isText =
+    field.kind === "text" || field.kind === "heads" || field.kind === "json" || field.words.length > 0;
   const words = `${shared.id}-words`;
   return (
     <>

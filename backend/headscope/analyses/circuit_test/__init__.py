@@ -22,6 +22,7 @@ CIRCUIT_TEST = Analysis(
     headline=headline,
     quantities=QUANTITIES,
     gates=offered,
+    heads=lambda result, view: result.places,
     seeds=seeds,
     needs_task=True,
     presets=PRESETS,

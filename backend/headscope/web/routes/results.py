@@ -37,7 +37,7 @@ from headscope.web.schemas import FigureOut, ResultOut, RunOut, TableOut
 router = APIRouter(prefix="/runs/{run_id}", tags=["runs"], dependencies=[Depends(shared_or_signed_in)])
 
 Mode = Literal["every", "always", "any"]
-Format = Literal["csv", "json", "npz", "html", "ipynb", "png", "svg"]
+Format = Literal["csv", "json", "npz", "html", "ipynb", "png", "svg", "heads", "heads.csv", "heads.json"]
 Theme = Literal["light", "dark"]
 Threshold = Annotated[float, Query(gt=0, le=1, description="Score from which a head has a role.")]
 Head = Annotated[
@@ -116,7 +116,7 @@ def get_table(
 @router.get(
     "/export",
     response_class=Response,
-    summary="Download a run: CSV, JSON, npz, one self-contained HTML file, a Jupyter notebook, or a picture",
+    summary="Download a run: CSV, JSON, npz, heads, one HTML file, a notebook, or a picture",
     responses={
         200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
     },
@@ -131,7 +131,10 @@ def export_run(
     theme: Theme = "light",
     head: Head = None,
 ) -> Response:
-    """`figure` picks one figure. 503 for PNG and SVG where the server has no Chromium to draw them with."""
+    """`figure` picks one figure. `heads`, `heads.csv`, `heads.json` list the heads that a gating run needs
+    (at `threshold`; by `mode` in all fits, half, or one) or that a circuit test is of; 409 (no-heads) for
+    runs that give none. 503 for PNG and SVG where the server has no Chromium to draw them with.
+    """
     from headscope.analyses.export import export
 
     with app.store.session() as session:  # and no longer: a picture takes seconds to draw

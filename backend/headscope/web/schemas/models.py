@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from headscope.core.model.head_list import LONGEST
 from headscope.messages.base import REVISION, Schema, TokenOut, example
 from headscope.messages.lab import MAX_TEXT
 
@@ -90,3 +91,17 @@ class TokenizeOut(Schema):
     tokens: list[TokenOut]
     n_ctx: int
     bos: Literal["none", "added", "in-text", "doubled"]
+
+
+class HeadsIn(Schema):
+    model_config = example(text="L0H3, 1.5")
+
+    text: str = Field(max_length=LONGEST)
+
+
+class HeadsOut(Schema):
+    model_config = example(heads=[[0, 3], [1, 5]], text="0.3, 1.5", of_heads=16)
+
+    heads: list[tuple[int, int]] = Field(description="Layer and head, in this order, each once.")
+    text: str = Field(description="The same list in its one spelling.")
+    of_heads: int = Field(description="Heads that the model has.")
