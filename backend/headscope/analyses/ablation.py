@@ -50,15 +50,27 @@ def needs(ablation: Ablation) -> tuple[str, ...]:
 
 def replacements(ablation: Ablation, rows: Rows, context: Context) -> Replacements | None:
     """What gives closed heads' output within a piece; None where they give nothing."""
-    if ablation == "zero":
-        return None
+    if ablation != "mean":
+        return replacements_of(ablation, rows, context)
     import torch
 
-    from headscope.core.gating.replacements import Means, Paired, Resampled
+    from headscope.core.gating.replacements import Means
 
-    if ablation == "mean":
-        return Means(torch.from_numpy(np.array(context.pieces[MEANS]["table"])))
-    return Resampled(rows(context)[:REFERENCE_ROWS]) if ablation == "resample" else Paired()
+    return Means(torch.from_numpy(np.array(context.pieces[MEANS]["table"])))
+
+
+def replacements_of(ablation: Ablation, rows: Rows, context: Context) -> Replacements | None:
+    """The same where a piece stands alone: means are taken at once."""
+    if ablation == "zero":
+        return None
+    from headscope.core.gating.replacements import Means, Paired, Resampled, mean_table
+
+    if ablation == "counterfactual":
+        return Paired()
+    others = rows(context)[:REFERENCE_ROWS]
+    if ablation == "resample":
+        return Resampled(others)
+    return Means(mean_table(context.model, others, context.checkpoint))
 
 
 def usable(ablation: Ablation, examples: Examples) -> Examples:

@@ -229,7 +229,8 @@ def prompt_out(row: Prompt) -> PromptOut:
 
 def gate_vector_out(row: GateVectorRow) -> GateVectorOut:
     """Kept gates."""
-    gates = vector_of(row).gates
+    vector = vector_of(row)
+    gates = vector.gates
     return GateVectorOut(
         id=row.id,
         name=row.name,
@@ -240,6 +241,7 @@ def gate_vector_out(row: GateVectorRow) -> GateVectorOut:
         gates=cast("Any", encode(gates)),
         closed=int((gates < 0.5).sum()),
         origin=row.origin,
+        ablation=vector.ablation,
         created_at=row.created_at,
     )
 

@@ -5,9 +5,9 @@
 
 F is an example's forward pass (``core.model.cost.forward_flop``) over the tokens that it shares with no other
 of its batch, with the most in-context examples that may be taken; ``asked`` are rows that choose the examples
-(``chg.rows``). A backward to the gates costs another F, as the weights are frozen, and so does the row or pair
-that closed heads' output comes from. A pass is one micro-batch
-forward or backward; its overhead is what a layer costs beside its arithmetic.
+(``chg.rows``). A backward to the gates costs another F, as the weights are frozen, and so does the row that
+closed heads' output comes from. A pass is one micro-batch forward or backward; its overhead is what a layer
+costs beside its arithmetic.
 
     bytes   = program + weights + what a micro-batch keeps for its backward pass (or its longest example)
 """

@@ -153,8 +153,9 @@ def advance(
     """Take a phase from ``state`` to update ``until`` (its last, unless given).
 
     Where examples come in ``sets`` that begin alike, a batch is of one of them: what it shares is computed
-    once (``core.model.packing``). ``replacements`` give what closed heads give; nothing, unless given. What they draw they draw anew for
-    each seed and update, by names that don't depend on which seeds are fitted side by side.
+    once (``core.model.packing``). ``replacements`` give what closed heads give; nothing, unless given. What
+    they draw they draw anew for each seed and update, by names that don't depend on which seeds are fitted
+    side by side.
     ``checkpoint`` is called between forward and backward passes, each of bounded work, with no gates on the
     model, so that others may use it; ``report`` gets the number of updates done and the mean loss over live
     seeds, in nats. Raises ``Invalid`` for examples that can't be scored, and whatever ``checkpoint`` raises.

@@ -90,7 +90,8 @@ def lab_copy(app: Services, wanted: LabShareIn) -> SharedLab:
     asked = wanted.model_dump(include={"model", "text", "bos", "wait"})
     info = known_model(app, wanted.model)
     look = app.workers.ask(LOOK, LookIn(**asked, fold=wanted.fold, weighted=wanted.weighted))
-    gated = app.workers.ask(GATES, GatesIn(**asked, gates=wanted.gates, at=wanted.at, answers=wanted.answers))
+    read = wanted.model_dump(include={"at", "answers", "ablation", "reference"})
+    gated = app.workers.ask(GATES, GatesIn(**asked, **read, gates=wanted.gates))
     return SharedLab(
         model=info.name,
         model_title=known_entry(app, info.name).title,
@@ -98,5 +99,7 @@ def lab_copy(app: Services, wanted: LabShareIn) -> SharedLab:
         text=wanted.text or "",
         look=look,
         gates=gated,
+        ablation=wanted.ablation,
+        reference=wanted.reference,
         gate_values=cast("Any", encode(gate_table(wanted.gates, info))),
     )
