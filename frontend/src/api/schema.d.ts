@@ -1246,6 +1246,18 @@ export interface components {
              */
             turn?: number;
             /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
+            /**
              * At
              * @description The position that predicts; the last where unset.
              */
@@ -1819,6 +1831,18 @@ export interface components {
              * @default 0
              */
             turn?: number;
+            /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
             /** Gates */
             gates: components["schemas"]["TypedArray"] | number[][];
             /**
@@ -2654,6 +2678,13 @@ export interface components {
              * @default by hand
              */
             origin?: string;
+            /**
+             * Ablation
+             * @description What closed heads gave when the gates were made; zero is nothing.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample" | "counterfactual";
         };
         /**
          * GateVectorOut
@@ -2672,6 +2703,7 @@ export interface components {
          *       },
          *       "closed": 1,
          *       "origin": "by hand",
+         *       "ablation": "zero",
          *       "created_at": "2026-01-05T10:00:00Z"
          *     }
          */
@@ -2697,6 +2729,11 @@ export interface components {
             closed: number;
             /** Origin */
             origin: string;
+            /**
+             * Ablation
+             * @enum {string}
+             */
+            ablation: "zero" | "mean" | "resample" | "counterfactual";
             /**
              * Created At
              * Format: date-time
@@ -2758,6 +2795,18 @@ export interface components {
              * @default 0
              */
             turn?: number;
+            /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
             /**
              * Gates
              * @description [layers, heads] in [0, 1].
@@ -3083,6 +3132,18 @@ export interface components {
              */
             turn?: number;
             /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
+            /**
              * Fold
              * @default false
              */
@@ -3152,6 +3213,18 @@ export interface components {
              * @default 0
              */
             turn?: number;
+            /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
             /** At */
             at?: number | null;
             /** Token */
@@ -3287,6 +3360,18 @@ export interface components {
              * @default 0
              */
             turn?: number;
+            /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
             /**
              * Fold
              * @description Tokens that differ in case or spaces count as the same.
@@ -4717,6 +4802,18 @@ export interface components {
          *     }
          */
         SharedLab: {
+            /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
             /** Model */
             model: string;
             /** Model Title */
