@@ -300,3 +300,40 @@ def test_heads_in_dispute_are_the_most_disputed_first() -> None:
     assert by_head == [f"{layer}.{head}" for layer, head in found.arrays["heads"][:2].tolist()]
     numbers = AGREEMENT.headline(found)
     assert set(numbers) <= set(AGREEMENT.quantities)
+
+
+def by_mean(model: HeadModel, needed: list[Mapping[tuple[int, int], float]], kind: str = "mean") -> ChgResult:
+    return gating(model, TASK, needed, {**FIT, "ablation": kind})
+
+
+def test_roles_that_survive_another_ablation_are_counted_with_what_chance_would_give() -> None:
+    model = as_model(build(PLAN), PLAN, "planted")
+    run = gating(model, TASK, [dict.fromkeys((*NEEDED, REDUNDANT[0]), 0.99)] * 2, FIT)
+    other = by_mean(model, [dict.fromkeys(NEEDED, 0.99)] * 2)
+    relatives = relatives_of(model, TASK, n_examples=4, points=2)
+    found = agreement(PARAMS, model, TASK, gating=run, relatives=relatives, by_mean=other)
+    needed, harmful = found.survival
+    assert (needed["here"], needed["there"], needed["both"]) == (3, 2, 2)
+    assert needed["expected"] == 3 * 2 / 8
+    assert (harmful["here"], harmful["there"], harmful["both"]) == (len(HARMFUL),) * 3
+    rows = figures.table(found, "ablations")["rows"]
+    roles = {row[0]: (row[1], row[4]) for row in rows}
+    assert roles[f"{REDUNDANT[0][0]}.{REDUNDANT[0][1]}"] == ("needed", "neither")
+    assert set(roles) == {f"{layer}.{head}" for layer, head in (*NEEDED, REDUNDANT[0], *HARMFUL)}
+    reading = figures.build(found, "ablations")["layout"]["meta"]["reading"]
+    assert "2 of 3 needed heads are so by mean too (0.75 expected" in reading
+
+
+def test_without_another_ablation_the_figure_says_how_to_have_one(planted: AgreementResult) -> None:
+    assert planted.survival == ()
+    assert "by_mean" in figures.build(planted, "ablations")["layout"]["meta"]["reading"]
+    assert figures.table(planted, "ablations")["rows"] == [["none"]]
+
+
+def test_a_run_of_another_ablation_than_its_place_says_is_refused() -> None:
+    model = as_model(build(PLAN), PLAN, "planted")
+    run = gating(model, TASK, [dict.fromkeys(NEEDED, 0.99)], FIT)
+    relatives = relatives_of(model, TASK, n_examples=4, points=2)
+    with pytest.raises(Invalid) as caught:
+        agreement(PARAMS, model, TASK, gating=run, relatives=relatives, by_mean=run)
+    assert caught.value.code == "other-ablation"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.agreement import tables
+from headscope.analyses.agreement import ablation_figure, tables
 from headscope.analyses.agreement.disagreement import standing
 from headscope.analyses.agreement.methods import BY_NAME, Seen
 from headscope.analyses.agreement.order_figure import order
@@ -279,4 +279,5 @@ FIGURES = (
     Figure("interference", against("interference"), tables.heads),
     Figure("finds", finds, tables.finds),
     Figure("correlations", correlations, tables.correlations),
+    Figure("ablations", ablation_figure.survival, ablation_figure.heads),
 )

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from headscope.analyses.agreement import methods
+from headscope.analyses.agreement import ablations, methods
 from headscope.analyses.agreement.disagreement import Head, disputed
 from headscope.analyses.agreement.order import order
 from headscope.analyses.agreement.schema import AgreementParams
@@ -42,6 +42,7 @@ def compare(spec: Spec[AgreementParams], context: Context) -> Kept:
         "statistics": statistics(seen, facilitation, interference),
         "correlations": correlations(columns),
         "order": order(seen),
+        **ablations.arrays(spec, gating),
         "heads": np.array([head for head, _ in found], np.int64).reshape(-1, 2),
         "strength": np.array([strength for _, strength in found], np.float32),
     }

@@ -17,6 +17,7 @@ from headscope.analyses.agreement.statistics import NUMBERS as _STATISTICS
 from headscope.analyses.agreement.verdicts import Verdict
 from headscope.analyses.base import Quantity, Result
 from headscope.analyses.result import by_name
+from headscope.core.gating.ablation import ABLATIONS
 
 PerHead = Float[np.ndarray, "layer head"]
 
@@ -33,8 +34,10 @@ class AgreementResult(Result):
     ``statistics`` has a row for each of ``methods`` but gating and the columns ``statistics.NUMBERS``, so has
     ``order`` with ``order.NUMBERS``;
     ``correlations`` is of gating, interference and the others. ``heads`` are those in dispute as (layer,
-    head), the most disputed first; ``disagreements`` says of the first of them what ``report`` does. Version
-    1 had neither ``sure`` nor ``order``, and any difference was a dispute.
+    head), the most disputed first; ``disagreements`` says of the first of them what ``report`` does.
+    ``needed_by`` and ``harmful_by`` are shares of seeds by ablation, where runs with another than the gating
+    run's ``ablation`` were named; ``survival`` counts what ``ablations.survival`` does. Version 1 had neither
+    ``sure`` nor ``order``, and any difference was a dispute.
     """
 
     NAME: ClassVar[str] = "agreement"
@@ -46,6 +49,8 @@ class AgreementResult(Result):
     sure: Mapping[str, Verdict] = by_name("{}_sure", NAMES)
     facilitation: Mapping[str, PerHead] = by_name("facilitation_{}", OVER_SEEDS)
     interference: Mapping[str, PerHead] = by_name("interference_{}", OVER_SEEDS)
+    needed_by: Mapping[str, PerHead] = by_name("needed_by_{}", tuple(ABLATIONS))
+    harmful_by: Mapping[str, PerHead] = by_name("harmful_by_{}", tuple(ABLATIONS))
     counts: Mapping[str, Integer[np.ndarray, " 1"]] = by_name("{}", ("n_seeds",))
     seeds_needing: PerHead
     statistics: Float[np.ndarray, "method number"]
@@ -58,6 +63,8 @@ class AgreementResult(Result):
     n_disputed: int
     n_seeds: int
     notes: Sequence[str]
+    ablation: str = "zero"
+    survival: Sequence[Mapping[str, Any]] = ()
 
     @cached_property
     def seen(self) -> dict[str, Seen]:
