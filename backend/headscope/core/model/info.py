@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, SupportsInt
@@ -63,6 +63,7 @@ def model_info(folder: Path, *, name: str, dtype: str = "float32") -> ModelInfo:
     """
     config = read_config(folder)
     tokenizer_hash, bos = bos_policy(folder)
+    sizes: Mapping[str, Any] = counts(config, check(folder))
     return ModelInfo(
         name=name,
         revision=revision(folder),
@@ -71,7 +72,7 @@ def model_info(folder: Path, *, name: str, dtype: str = "float32") -> ModelInfo:
         weight_processing="none",
         tokenizer_hash=tokenizer_hash,
         bos=bos,
-        **counts(config, check(folder)),
+        **sizes,
     )
 
 
