@@ -12,9 +12,9 @@ ALONE := tests/jobs tests/worker tests/e2e
 SIDE_BY_SIDE := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 export WANDB_MODE = disabled
 
-.PHONY: run test check format client reference bench figures clean help
+.PHONY: run test check format client reference bench gallery figures clean help
 
-run: .venv/installed ## install what is missing, fetch SmolLM2 once (93 MB), start Headscope, open the atlas
+run: .venv/installed ## install what is missing, fetch SmolLM2-135M-Instruct, 4-bit, once (93 MB), start Headscope, open the atlas
 	@$(BIN)/headscope models fetch smollm2-135m || echo "Going on without SmolLM2-135M: its shipped results still show."
 	@$(BIN)/headscope serve --open
 
@@ -46,6 +46,9 @@ reference: .venv/installed-dev ## write docs/reference.md, the Python reference,
 
 bench: .venv/installed-dev ## the measured promises: import and start time, quick runs, figure sizes
 	$(BIN)/pytest tests/bench -s -m bench
+
+gallery: .venv/installed ## the longer fits of a real model, hours: LIST=1 lists them, ONLY="NAME NAME" takes some; goes on where it stopped
+	$(BIN)/headscope atlas build --long $(if $(LIST),--list) $(ONLY:%=--only %)
 
 figures: .venv/installed-dev ## redraw what snapshot tests compare with
 	PYTHONPATH=tests $(BIN)/python tests/figures/snapshots.py && PYTHONPATH=tests $(BIN)/python tests/gallery/fingerprints.py && git diff --stat tests/golden

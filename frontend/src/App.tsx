@@ -14,6 +14,7 @@ import type { Place } from "./url/view";
 // A page's code and CSS come when it is opened.
 const AtlasPage = lazy(() => import("./atlas/AtlasPage"));
 const CircuitsPage = lazy(() => import("./circuits/CircuitsPage"));
+const CircuitTestPage = lazy(() => import("./circuit-test/CircuitTestPage"));
 const ComparePage = lazy(() => import("./compare/ComparePage"));
 const LabPage = lazy(() => import("./lab/LabPage"));
 const ModelPage = lazy(() => import("./models/ModelPage"));
@@ -28,6 +29,7 @@ const TasksPage = lazy(() => import("./tasks/TasksPage"));
 const TITLES: Partial<Record<Place["page"], string>> = {
   lab: "Prompt lab",
   circuits: "Circuits",
+  "circuit-test": "Test a circuit",
   compare: "Compare",
   new: "New run",
   runs: "Runs",
@@ -45,6 +47,8 @@ function Page({ place }: { place: Place }) {
       return <LabPage place={place} />;
     case "circuits":
       return <CircuitsPage place={place} />;
+    case "circuit-test":
+      return <CircuitTestPage place={place} />;
     case "compare":
       return <ComparePage place={place} />;
     case "run":

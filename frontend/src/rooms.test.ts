@@ -12,6 +12,7 @@ const FEATURES = [
   "run",
   "lab",
   "circuits",
+  "circuit-test",
   "compare",
   "new-run",
   "tasks",
@@ -26,6 +27,7 @@ const TESTING = "testing";
 /** What one feature shows of another: the atlas opens a run, a share opens what was shared. */
 const DOORS = new Set([
   "atlas -> run/RunBody",
+  "circuit-test -> new-run/NewRunForm",
   "shares -> run/RunBody",
   "shares -> lab/SharedLabPage",
   "shares -> compare/SharedComparison",

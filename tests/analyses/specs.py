@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from headscope.analyses import ANALYSES, cutting
 from headscope.analyses.base import Result, Spec
 from headscope.core.gating.gate_vector import gate_vector
+from headscope.core.model.head_list import as_text
 from headscope.core.model.info import ModelInfo
 from headscope.tasks.prompts import prompt_set
 from micro.model import random_model
@@ -92,12 +93,18 @@ def _evaluated(model: ModelInfo) -> Needs:
     return {"gates": gates.id, "tasks": ["planted", "other"]}, {"gates": gates, "tasks": (TASK, OTHER)}
 
 
+def _first_half(model: ModelInfo) -> str:
+    half = model.n_layers * model.n_heads // 2
+    return as_text(divmod(number, model.n_heads) for number in range(half))
+
+
 _NEEDED: Mapping[str, Any] = {
     "cchg": _contrastive,
     "evaluation": _evaluated,
     "battery": lambda _: ({"prompts": "1" * 20}, {"prompts": prompt_set(TEXTS)}),
     "sufficiency": _of_run("run"),
     "sequential-ablation": _of_run("gating"),
+    "circuit-test": lambda model: ({"heads": _first_half(model)}, {}),
     "mediation-function-vectors": lambda _: ({"tasks": ["other"]}, {"tasks": (OTHER,)}),
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from analyses.specs import SMALL
 from analyses.specs import asked as wanted
@@ -18,7 +19,9 @@ from headscope.analyses.evaluation.result import EvaluationResult, headline
 from headscope.analyses.evaluation.schema import EvaluationParams
 from headscope.analyses.references import check_needed
 from headscope.core.arrays import decode
+from headscope.core.gating.evaluation import evaluate
 from headscope.core.gating.gate_vector import gate_vector
+from headscope.core.gating.replacements import Means, Replacements, Resampled, mean_table
 from headscope.errors import Cancelled, Invalid
 from micro.planted import PlantedTask
 from micro.two_tasks import LOWER, UPPER, two_task_model
@@ -169,3 +172,20 @@ def test_an_estimate_takes_no_more_rows_than_a_task_has() -> None:
         return EVALUATION.estimate(Spec(params, SMALL, None, {"tasks": (PlantedTask(),)})).seconds
 
     assert seconds(2) < seconds(24) == seconds(4000)
+
+
+@pytest.mark.parametrize(("asked", "used"), [(None, "mean"), ("resample", "resample"), ("zero", "zero")])
+def test_gates_are_evaluated_as_they_were_fitted_unless_asked_otherwise(asked: str | None, used: str) -> None:
+    vector = gate_vector("mine", MODEL.info, [[0.2, 0.5, 0.7]], ablation="mean")
+    params = EvaluationParams(gates=vector.id, tasks=("lower",), n_test=4, ablation=asked)
+    spec = Spec(params, MODEL.info, None, {"gates": vector, "tasks": (LOWER,)})
+    found = in_place.compute(EVALUATION, spec, MODEL)
+    train, held_out = LOWER.examples(None, "train"), LOWER.examples(None, "test", limit=4)
+    others: dict[str, Replacements | None] = {
+        "mean": Means(mean_table(MODEL, train)), "resample": Resampled(train), "zero": None,
+    }  # fmt: skip
+    gates = torch.from_numpy(vector.gates.copy())[None]
+    expected = evaluate(MODEL, held_out, gates, replacements=others[used]).log_probability
+    assert found.log_probability[0, 1] == pytest.approx(float(expected[0]), abs=1e-5)
+    told = "The gates were fitted with mean ablation" in " ".join(found.notes)
+    assert told == (used != "mean")

@@ -21,7 +21,8 @@ from headscope.analyses import figures
 from headscope.analyses.base import Result
 from headscope.analyses.export import EXPORTS, export, picture
 from headscope.core.arrays import decode
-from headscope.errors import Invalid, NotFound, Unavailable
+from headscope.core.model.head_list import as_text, read_heads
+from headscope.errors import Invalid, NotFound, Refused, Unavailable
 
 RUN: dict[str, Any] = {
     "id": "0123456789abcdef0123",
@@ -247,3 +248,33 @@ def test_the_page_says_what_lies_under_the_pointer(page: Page) -> None:
     page.mouse.move(drag["x"] + drag["width"] * 0.48, drag["y"] + drag["height"] * 0.07)
     page.wait_for_selector("#tip:not([hidden])")
     assert (page.locator("#tip").text_content() or "").startswith("Layer 1 · head 0\n")
+
+
+# -- lists of heads -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("mode", "enough"), [("always", 3), ("every", 2), ("any", 1)])
+def test_a_gating_runs_heads_are_those_that_enough_fits_need(whole: Result, mode: str, enough: int) -> None:
+    g_minus = whole.arrays["g_minus"]
+    ran = np.isfinite(g_minus).all(axis=(1, 2))
+    assert ran.sum() == 3
+    needed = np.argwhere((g_minus[ran] >= 0.6).sum(axis=0) >= enough)
+    made = export(whole, "heads", RUN, threshold=0.6, mode=mode)
+    assert made.filename == "headscope-tiny-pairs-01234567-heads.txt"
+    assert made.content.decode().startswith(f"# {len(needed)} heads of tiny, ")
+    assert [list(head) for head in read_heads(made.content.decode())] == needed.tolist()
+
+
+def test_each_form_of_a_list_of_heads_is_read_again() -> None:
+    for analysis, heads in (("circuit-test", "0.0, 0.2, 1.0"), ("sufficiency", "0.0, 0.2, 1.0")):
+        for kind in ("heads", "heads.csv", "heads.json"):
+            made = export(SAMPLES[analysis](), kind)
+            assert as_text(read_heads(made.content.decode())) == heads
+            assert made.media_type == EXPORTS[kind]
+    assert made.filename.endswith("-heads.json")
+
+
+def test_a_run_without_heads_gives_no_list() -> None:
+    with pytest.raises(Refused) as refused:
+        export(SAMPLES["eigen"](), "heads")
+    assert refused.value.code == "no-heads"

@@ -1,8 +1,9 @@
-"""Path expansion as an analysis: the bundled model's induction circuit is the virtual head 0.3 -> 1.5."""
+"""Path expansion as an analysis: what it sums to, whose losses it takes, which virtual heads it keeps."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from headscope.analyses.paths.kept import MOST_IMPORTANT, MOST_KEPT, by_importan
 from headscope.analyses.paths.result import QUANTITIES, PathsResult
 from headscope.analyses.paths.schema import PathsParams
 from headscope.core.model.head_model import HeadModel
+from headscope.core.patterns.random_repeats import repeated_tokens
 from headscope.errors import Invalid, Refused
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
@@ -67,11 +69,37 @@ def test_the_headline_has_the_logit_and_a_loss_for_each_order(result: PathsResul
     assert headline["strongest_path"] == largest[0]
 
 
-def test_on_repeated_tokens_the_induction_circuit_matters_most(result: PathsResult) -> None:
+def test_on_repeated_tokens_virtual_heads_carry_what_the_second_copy_needs(result: PathsResult) -> None:
     rows = figures.table(result, "virtual")["rows"]
-    assert rows[0][:2] == ["0.3", "1.5"]
+    assert [row[:2] for row in rows[:2]] == [["0.4", "1.5"], ["0.7", "1.5"]]
+    assert rows[0][2] > 2 * rows[1][2] > 0.2
+    by_keys = next(row[2] for row in rows if row[:2] == ["0.3", "1.5"])
+    assert abs(by_keys) < 0.05, "induction composes through keys, a virtual head through values"
     orders = result.orders.mean(axis=0)
     assert orders[2] < orders[1] - 1, "one-head paths can't do induction"
+
+
+def test_only_tokens_that_the_first_copy_tells_are_scored(model: HeadModel, result: PathsResult) -> None:
+    assert result.scored == "second copy"
+    spec = Spec(PathsParams(rows=1, length=6), model.info)
+    found = PATHS.plan(spec)[1].compute(Context(model))
+    ids = torch.from_numpy(repeated_tokens(model.tokenizer, 6, 1, 0))
+    losses = torch.nn.functional.cross_entropy(model.logits(ids)[0, :-1], ids[0, 1:], reduction="none")
+    assert float(found["orders"][-1]) == pytest.approx(float(losses[-5:].mean()), abs=1e-4)
+
+
+def test_a_result_of_an_earlier_version_says_what_its_losses_are(result: PathsResult) -> None:
+    stored = result.to_json()
+    stored["schema_version"], stored["values"] = 2, {**stored["values"]}
+    del stored["values"]["scored"]
+    old = PathsResult.from_json(stored)
+    assert old.scored == "all"
+    for name in ("orders", "heads", "virtual"):
+        reading = figures.build(old, name)["layout"]["meta"]["reading"]
+        assert "the first copy too, which nobody can predict" in reading
+        assert (
+            "second copy that the first one tells" in figures.build(result, name)["layout"]["meta"]["reading"]
+        )
 
 
 def test_another_position_and_a_difference(model: HeadModel) -> None:
@@ -159,11 +187,11 @@ def test_one_layer_has_no_virtual_heads(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["virtual-pattern", "virtual-spectrum"])
 def test_a_selected_head_shows_its_most_important_pair(result: PathsResult, name: str) -> None:
     whole = figures.build(result, name)["layout"]["meta"]
-    assert "0.3 → 1.5" in whole["title"]
+    assert "0.4 → 1.5" in whole["title"]
     meta = figures.build(result, name, head="1.5")["layout"]["meta"]
-    assert "0.3 → 1.5" in meta["title"]
+    assert "0.4 → 1.5" in meta["title"]
     assert (
-        "pairs of head 1.5 that are kept, this one helps most: without it the loss rises by 0.1"
+        "pairs of head 1.5 that are kept, this one helps most: without it the loss rises by 0.4"
         in meta["reading"]
     )
     kept = {(a, b) for a, b, _, word in figures.table(result, "virtual")["rows"] if word == "yes"}
@@ -178,12 +206,15 @@ def test_a_selected_head_shows_its_most_important_pair(result: PathsResult, name
 
 
 def test_a_head_whose_kept_pairs_all_harm_shows_the_worst(result: PathsResult) -> None:
-    mean = rise(result)
-    pairs = [pair for pair in result.pairs.tolist() if pair[:2] == [0, 7]]
+    assert result.virtual is not None
+    virtual = result.virtual.copy()
+    virtual[:, 0, 7] = -np.abs(virtual[:, 0, 7])
+    harming = replace(result, virtual=virtual, pairs=by_importance(virtual.mean(axis=0)))
+    mean = rise(harming)
+    pairs = [pair for pair in harming.pairs.tolist() if pair[:2] == [0, 7]]
     assert pairs
-    assert all(mean[tuple(pair)] < 0 for pair in pairs)
     worst = min(pairs, key=lambda pair: float(mean[tuple(pair)]))
-    meta = figures.build(result, "virtual-pattern", head="0.7")["layout"]["meta"]
+    meta = figures.build(harming, "virtual-pattern", head="0.7")["layout"]["meta"]
     assert f"0.7 → 1.{worst[3]}" in meta["title"]
     assert f"without it the loss falls by {-mean[tuple(worst)]:.3f} nats" in meta["reading"]
 

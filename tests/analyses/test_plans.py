@@ -38,11 +38,13 @@ SIZES: dict[str, dict[str, tuple[int, int]]] = {
         "n_test": (1, 2000),
     },
     "cchg": {"seeds": (1, 24), "steps": (1, 300), "batch_size": (1, 128), "n_test": (1, 900)},
+    "ability": {"n_test": (2, 4000)},
     "evaluation": {"n_test": (1, 4000)},
     "induction": {"seeds": (1, 90), "length": (4, 200), "ablate": (0, 64)},
     "battery": {},
     "sufficiency": {"points": (2, 60), "orders": (1, 9), "n_test": (1, 3000)},
     "sequential-ablation": {"points": (2, 60), "orders": (1, 9), "n_test": (1, 3000)},
+    "circuit-test": {"circuits": (1, 300), "orders": (1, 60), "subsets": (1, 100), "n_test": (2, 3000)},
     "relatives": {"n_examples": (2, 600), "points": (1, 16)},
     "probe": {"n_train": (4, 900), "n_test": (2, 900), "controls": (1, 8)},
     "mediation-function-vectors": {"shots": (2, 16), "clean": (1, 300), "prompts": (2, 200)},
@@ -68,7 +70,7 @@ def sketch(piece: Piece) -> tuple[str, str, tuple[str, ...], float]:
 
 def uncut(piece: Piece) -> bool:
     """The model as it is, on all held-out rows at once."""
-    return piece.key == "ungated" or piece.key.startswith("task/")
+    return piece.key == "ungated" or piece.key.startswith(("task/", "ability/"))
 
 
 @st.composite

@@ -91,14 +91,38 @@ def test_attribution_patching_is_the_gradient_and_importance_its_size(
 
 def test_integrated_gradients_sum_to_what_opening_all_heads_gains(result: RelativesResult) -> None:
     assert result.path_sum == pytest.approx(float(result.path.sum()), rel=1e-5)
-    assert result.path_sum == pytest.approx(result.loss_closed - result.loss, rel=0.05)
+    assert result.path_sum == pytest.approx(result.gain, rel=0.02)
+    assert result.path_converged
     assert not any("Integrated gradients" in note for note in result.notes)
 
 
-def test_too_few_points_are_said_with_both_numbers(model: HeadModel) -> None:
+def test_an_integral_that_misses_the_gain_is_told_and_not_drawn(model: HeadModel) -> None:
     coarse = run(model, RelativesParams(n_examples=4, points=2))
-    (note,) = (note for note in coarse.notes if note.startswith("Integrated gradients at 2 points"))
-    assert f"{coarse.path_sum:.3g} nats of the {coarse.loss_closed - coarse.loss:.3g}" in note
+    assert abs(coarse.path_sum - coarse.gain) > 0.02 * coarse.gain
+    (note,) = (note for note in coarse.notes if note.startswith("Integrated gradients did not converge"))
+    assert f"{coarse.path_sum:.3g} nats of the {coarse.gain:.3g}" in note
+    figure = figures.build(coarse, "path")
+    assert figure["layout"]["meta"]["reading"] == note
+    assert not np.isfinite(coarse.known(MEASURES[1])).any()
+    table = figures.table(coarse, "path")
+    assert table["columns"][3]["title"] == "integrated gradients (not converged)"
+    assert all(row[3:] == [None, None] for row in table["rows"])
+    estimates = figures.build(coarse, "estimates")
+    assert [trace["name"] for trace in estimates["data"]] == ["attribution patching"]
+    assert estimates["layout"]["meta"]["reading"].endswith(note)
+    assert "most_by_path" not in headline(coarse)
+
+
+def test_refined_the_same_points_account_for_the_gain(model: HeadModel) -> None:
+    refined = run(model, RelativesParams(n_examples=4, points=2, refine=True))
+    assert refined.path_sum == pytest.approx(refined.gain, rel=0.02)
+    assert "most_by_path" in headline(refined)
+
+
+def test_a_run_of_yesterday_keeps_its_id() -> None:
+    old = {"n_examples": 64, "points": 8}
+    assert RelativesParams.identifying(old | {"refine": False}) == old
+    assert RelativesParams.identifying(old | {"refine": True}) == old | {"refine": True}
 
 
 def test_planted_heads_come_out(result: RelativesResult) -> None:
@@ -122,11 +146,13 @@ def test_where_parts_do_not_sum_to_logits_direct_attribution_is_missing_and_said
 
 def test_the_shipped_model_has_every_measure_and_its_headline() -> None:
     model, task = two_layer(), TaskCatalogue([]).get("induction")
-    found = compute(RELATIVES, Spec(RelativesParams(n_examples=2, points=2), model.info, task), model)
+    params = RelativesParams(n_examples=2, refine=True)
+    found = compute(RELATIVES, Spec(params, model.info, task), model)
     assert all(np.isfinite(found.effects(measure)).all() for measure in MEASURES)
     numbers = headline(found)
     assert list(numbers) == list(QUANTITIES)
-    assert numbers["most_by_left_out"] == "0.3"
+    assert found.path_converged
+    assert numbers["most_by_left_out"] == numbers["most_by_path"] == "0.3"
     assert figures.build(found, "direct")["layout"]["meta"]["title"] == "Direct logit attribution"
 
 
@@ -248,7 +274,8 @@ def drawn(rows: int, **changes: Any) -> tuple[dict[str, np.ndarray], Spec[Relati
         some = span(words[-1])
         if kind == "slopes":
             measured = {name: truth[name][some] for name in truth if name != "rise"}
-            done[piece.key] = {**measured, "n_left_out": np.array([2])}
+            converged = np.ones(len(measured["loss"]), bool)
+            done[piece.key] = {**measured, "converged": converged, "n_left_out": np.array([2])}
         else:
             done[piece.key] = {"rise": truth["rise"][some, span(words[0])]}
     return truth, spec, done
@@ -282,7 +309,7 @@ def test_each_caveat_of_the_relatives_is_told_when_it_is_due() -> None:
     _, spec, done = drawn(24)
     notes = RELATIVES.assemble(spec, done).notes
     assert notes[0].startswith("24 held-out examples")
-    assert "Integrated gradients at 8 points sum to" in notes[1]
+    assert notes[1].startswith("Integrated gradients did not converge: they sum to")
     assert notes[2] == "2 rows are longer than the model's context and were left out."
     shape = (24, SMALL.n_layers, SMALL.n_heads)
     gained = np.full(shape, 4.0 / (SMALL.n_layers * SMALL.n_heads))
@@ -306,7 +333,9 @@ def test_the_headline_leaves_out_what_was_not_measured() -> None:
 
 
 def test_a_map_is_its_tables_numbers_and_the_readings_are_the_measures() -> None:
-    _, spec, done = drawn(24)
+    truth, *_ = drawn(24)
+    gained = truth["loss"] + truth["path"].sum(axis=(1, 2))
+    _, spec, done = drawn(24, loss_closed=gained)
     found = RELATIVES.assemble(spec, done)
     for measure in MEASURES:
         table = figures.table(found, measure.name)

@@ -273,3 +273,12 @@ def test_a_changed_result_is_the_same_but_for_what_was_changed() -> None:
     other = changed(sample, seeds=(7,))
     assert other.seeds == (7,)
     assert through_text(other) == {**through_text(sample), "seeds": [7]}
+
+
+def test_a_value_that_came_later_is_not_written_where_it_is_missing() -> None:
+    """So that a result of before is written as it was read."""
+    gates = np.ones((1, INFO.n_layers, INFO.n_heads), np.float32)
+    before = made("chg", 2, {}, INFO, None, (0,), {"g_plus": gates, "g_minus": gates})
+    assert "chance" not in before.values
+    later = changed(before, values={**before.values, "chance": 0.0})
+    assert later.to_json()["values"]["chance"] == 0.0

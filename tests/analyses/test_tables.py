@@ -31,6 +31,7 @@ MAPS = {
     ("mediation-function-vectors", "effect"): "over_tasks",
     ("mediation-abstract-rules", "retrieval"): "retrieval",
     ("sufficiency", "subset"): "open",
+    ("circuit-test", "heads"): "member",
     ("chg", "facilitation"): "mean",
     ("chg", "irrelevance"): "mean",
 }

@@ -83,6 +83,38 @@ def cchg(seeds: int = 2, updates: int = 5) -> Result:
     )  # fmt: skip
 
 
+def ability() -> Result:
+    """The model can do it from two in-context examples on; ten are too long."""
+    accuracy = np.array([0, 0.22, 0.85, 0.88])
+    ends = accuracy[:, None] + np.array([[0, 0.04], [-0.08, 0.1], [-0.09, 0.06], [-0.08, 0.05]])
+    log_probability = np.array([-7.5, -3.1, -0.62, -0.5])
+    arrays = {
+        "accuracy": accuracy,
+        "accuracy_interval": ends,
+        "log_probability": log_probability,
+        "log_probability_interval": log_probability[:, None] + np.array([-0.3, 0.3]),
+        "chance": np.full(4, 0.05),
+    }
+    counts = {"shots": [0, 1, 2, 5], "n_test": [96] * 4, "n_left_out": [0, 0, 0, 2]}
+    return made(
+        analysis="ability",
+        schema_version=1,
+        params={"shots": [0, 1, 2, 5, 10], "n_test": 96},
+        model=model(2, 4, 2),
+        task={"name": "pairs", "title": "Pairs"},
+        seeds=(),
+        arrays={name: array.astype(np.float32) for name, array in arrays.items()}
+        | {name: np.array(values, np.uint32) for name, values in counts.items()},
+        values={
+            "auto": 2,
+            "uniform": -float(np.log(100)),
+            "judged": "top",
+            "left_out": [{"shots": 10, "why": "None of 96 examples fits."}],
+            "notes": ["The model can do the task: with 2 in-context examples it answers 85.0 % right."],
+        },
+    )
+
+
 def evaluation() -> Result:
     """Two tasks, of which the gates take one."""
     gates = np.ones((2, 4), np.float32)

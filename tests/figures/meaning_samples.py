@@ -1,11 +1,12 @@
 """A small result of meaning and the runs behind it, planted by hand.
 
-Two layers of four heads: 0.3 looks at the previous token, 1.0 does induction and copies, 1.1 rests on the
+Two layers of four heads: 0.3 looks at the previous token, 1.0 does induction and copies, 1.1 gives .7 to the
 first token yet carries the task, 1.2 writes against what it sees; the gating run needs 0.3 and 1.0 always.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from headscope.analyses.meaning.schema import MeaningParams
 from micro.model import random_model
 from services.results import changed, made
 
-INFO = model(2, 4, 2)
+INFO = replace(model(2, 4, 2), d_head=32)
 
 
 def result(**params: Any) -> MeaningResult:
@@ -60,21 +61,21 @@ def at(value: float, *heads: tuple[int, int], otherwise: float = 0.05) -> Any:
     return grid
 
 
-def draws(grid: Any, spread: float = 0.01) -> Any:
-    """Two draws about a mean."""
-    return np.stack([grid - spread, grid + spread])
+def draws(grid: Any, seeds: int, spread: float = 0.01) -> Any:
+    """Draws about a mean."""
+    return np.stack([grid - spread, grid + spread] * seeds)[:seeds]
 
 
-def induction(**scores: Any) -> Result:
+def induction(seeds: int = 4, **scores: Any) -> Result:
     arrays = {
         "induction": at(0.8, (1, 0)),
         "previous": at(0.9, (0, 3)),
         "duplicate": at(0.4, otherwise=0.02),
         "sink": at(0.7, (1, 1)),
     } | scores
-    planted = {name: draws(grid).astype(np.float32) for name, grid in arrays.items()}
-    whole = pattern_samples.induction(seeds=2)
-    return changed(whole, arrays={**whole.arrays, **planted})
+    planted = {name: draws(grid, seeds).astype(np.float32) for name, grid in arrays.items()}
+    whole = pattern_samples.induction(seeds=seeds)
+    return changed(whole, model=INFO, arrays={**whole.arrays, **planted})
 
 
 def eigen(positivity: Any = None) -> Result:
@@ -98,7 +99,7 @@ def functions() -> Result:
             "significant": significant,
             "over_tasks": effect.mean(0),
             "over_tasks_significant": significant[0],
-            **dict.fromkeys(("n_prompts", "n_clean"), np.ones(2, np.uint32)),
+            **dict.fromkeys(("n_prompts", "n_clean"), np.full(2, 10, np.uint32)),
             **answers,
         },
         limits=[0.2, 0.2],

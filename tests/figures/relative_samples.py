@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from figures.results import model
-from headscope.analyses.agreement import methods
+from headscope.analyses.agreement import methods, verdicts
+from headscope.analyses.agreement.ablations import survival
 from headscope.analyses.agreement.disagreement import disputed
 from headscope.analyses.agreement.methods import Seen
+from headscope.analyses.agreement.order import order
 from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.agreement.statistics import correlations, statistics
 from headscope.analyses.base import Result
@@ -43,16 +45,19 @@ def relatives() -> Result:
 def agreement() -> Result:
     """Gating finds 0.0, 0.2 and 1.1; leaving out 0.0 and 1.0, mediation nothing."""
     draw = np.random.default_rng(8)
-    facilitation = draw.uniform(0, 0.3, (3, 2, 4))
-    facilitation[:, 0, 0], facilitation[0, 0, 2], facilitation[1:, 1, 1] = 0.9, 0.8, 0.7
-    interference = draw.uniform(0, 0.2, (3, 2, 4))
-    gating = Seen(facilitation.mean(axis=0), facilitation.max(axis=0) >= 0.5)
+    facilitation = draw.uniform(0, 0.3, (5, 2, 4))
+    facilitation[:, 0, 0], facilitation[:3, 0, 2], facilitation[1:, 1, 1] = 0.9, 0.8, 0.7
+    interference = draw.uniform(0, 0.2, (5, 2, 4))
+    gating = methods.by_gating(facilitation, 0.5)
     left_out = draw.normal(0, 0.02, (2, 4))
     left_out[[0, 1], [0, 0]] = 4.0, 2.0
+    mediated, error, nowhere = draw.normal(0, 0.01, (2, 4)), np.full((2, 4), 0.01), np.zeros((2, 4), bool)
     seen = {
         "gating": gating,
-        "left_out": Seen(left_out, methods.by_size(left_out, np.full((2, 4), 0.01), 0.1)),
-        "mediation": Seen(draw.normal(0, 0.01, (2, 4)), np.zeros((2, 4), bool)),
+        "left_out": Seen(
+            left_out, methods.by_size(left_out, error, 0.1), error, verdicts.by_error(left_out, error, 0.1)
+        ),
+        "mediation": Seen(mediated, nowhere, error, verdicts.by_own_test(nowhere, mediated, error, 0.05)),
     }
     found = disputed(seen)
     arrays: dict[str, Any] = dict(methods.arrays_of(seen))
@@ -63,12 +68,18 @@ def agreement() -> Result:
     columns |= {name: seen[name].effect for name in ("left_out", "mediation")}
     arrays |= {
         "seeds_needing": (facilitation >= 0.5).mean(axis=0).astype(np.float32),
-        "n_seeds": np.array([3]),
+        "n_seeds": np.array([5]),
         "statistics": statistics(seen, facilitation, interference),
         "correlations": correlations(columns),
+        "order": order(seen),
         "heads": np.array([head for head, _ in found], np.uint16),
         "strength": np.array([strength for _, strength in found], np.float32),
     }
+    by_mean = (facilitation >= 0.5).mean(axis=0).astype(np.float32)
+    by_mean[0, 2] = 0.2  # its role doesn't survive
+    by_kind = {"needed_by_zero": arrays["seeds_needing"], "needed_by_mean": by_mean}
+    by_kind |= {f"harmful_by_{kind}": np.zeros((2, 4), np.float32) for kind in ("zero", "mean")}
+    arrays |= by_kind
     told = [
         {
             "head": f"{layer}.{head}",
@@ -83,7 +94,7 @@ def agreement() -> Result:
     ]
     return made(
         analysis="agreement",
-        schema_version=1,
+        schema_version=2,
         params=AgreementParams(gating="0" * 20, most=2).model_dump(mode="json"),
         model=model(2, 4, 2),
         task=TASK,
@@ -93,8 +104,10 @@ def agreement() -> Result:
             "methods": list(seen),
             "disagreements": told,
             "n_disputed": len(found),
-            "n_seeds": 3,
+            "n_seeds": 5,
             "notes": [],
+            "ablation": "zero",
+            "survival": survival(by_kind, "zero"),
         },
     )
 

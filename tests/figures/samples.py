@@ -17,6 +17,9 @@ from figures import (
 )
 from figures.results import model, result
 from headscope.analyses.base import Result
+from headscope.analyses.circuit_test.result import CircuitTestResult
+from headscope.analyses.circuit_test.schema import CircuitTestParams
+from headscope.analyses.circuit_test.verdicts import verdicts
 from headscope.analyses.sequential_ablation.summary import values
 from services.results import made
 
@@ -102,14 +105,66 @@ def sequential_ablation(seeds: int = 2) -> Result:
     )
 
 
+def circuit_test() -> Result:
+    """Three of eight heads: sufficient, not all shown to be needed, told apart from the model."""
+    draw = np.random.default_rng(6)
+    score = np.round(draw.uniform(0, 1, (2, 2, 4)), 3)
+    curve = np.array([[0.2, 0.97, 1.0], [-0.1, 0.8, 1.0]])
+    random_curve = np.sort(draw.uniform(-0.2, 1, (4, 3)), axis=1)
+    random_curve[:, -1] = 1
+    arrays: dict[str, Any] = {
+        "curve": curve, "random_curve": random_curve, "cpr": [0.71, 0.58], "cmd": [0.17, 0.3],
+        "random_cpr": draw.uniform(0.2, 0.5, 4), "random_cmd": draw.uniform(0.4, 0.7, 4),
+        "at_size": [0.95, 0.7], "score": score, "random": draw.uniform(-11, -4, 19),
+        "random_without": draw.uniform(-4, -1, 19), "subset_kept": draw.uniform(0, 0.8, 6),
+        "subset_whole": draw.uniform(0.1, 0.9, 6), "loss": [4.0, 2.5, 0.1], "loss_p": [1 / 6, 1 / 6, 0.5],
+        "inflated": [0.3, -0.2, 0.0, 0.1, 0.05], "example_model": draw.normal(-1, 0.3, 24),
+        "example_circuit": draw.normal(-1.4, 0.3, 24), "example_without": draw.normal(-9, 1, 24),
+    }  # fmt: skip
+    numbers = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
+    numbers["score"] = score
+    whole = made(
+        analysis="circuit-test",
+        schema_version=1,
+        params=CircuitTestParams(heads="0.0, 0.2, 1.0", n_test=24).model_dump(mode="json"),
+        model=model(2, 4, 2),
+        task={"name": "pairs", "title": "Pairs", "content_hash": "pairs"},
+        seeds=tuple(range(4)),
+        arrays={
+            **numbers,
+            "heads": np.array([[0, 0], [0, 2], [1, 0]], np.uint16),
+            "kept_heads": np.array([1, 4, 8], np.uint32),
+            "subset_size": np.array([1, 2, 3, 0, 1, 2], np.uint32),
+            "inflated_heads": np.array([[0, 1], [0, 3], [1, 1], [1, 2], [1, 3]], np.uint16),
+        },
+        values={
+            "rankings": ["gating", "left_out"],
+            "n_heads": 8,
+            "n_test": 24,
+            "score_none": -11.0,
+            "score_all": -1.0,
+            "score_circuit": -1.4,
+            "score_without": -9.0,
+            "score_chance": -4.6,
+            "faithfulness": 0.96,
+            "tests": [],
+            "notes": [],
+        },
+    )
+    assert isinstance(whole, CircuitTestResult)
+    return whole.judged(verdicts(whole, 99, 0))
+
+
 SAMPLES: Mapping[str, Callable[[], Result]] = {
     "chg": result,
     "cchg": gates_samples.cchg,
+    "ability": gates_samples.ability,
     "evaluation": gates_samples.evaluation,
     "induction": pattern_samples.induction,
     "battery": pattern_samples.battery,
     "sufficiency": sufficiency,
     "sequential-ablation": sequential_ablation,
+    "circuit-test": circuit_test,
     "relatives": relative_samples.relatives,
     "agreement": relative_samples.agreement,
     "probe": relative_samples.probe,

@@ -19,6 +19,7 @@ from headscope.analyses.request import Request, resolve
 from headscope.errors import Invalid, Refused
 from headscope.gallery import build, import_gallery, shipped
 from headscope.gallery.build import LISTED, ListedRun
+from headscope.gallery.long import CAN_DO, LONG
 from headscope.gallery.shipped import Shipped
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
@@ -121,9 +122,10 @@ def test_a_damaged_file_hides_no_other(
 
 def test_what_ships_is_listed_whole_and_light() -> None:
     found = [shipped.read(path) for path in shipped.files()]
-    listed = {(entry.analysis, entry.model, entry.task) for entry in LISTED}
-    assert {_kind(each.request) for each in found} == listed
-    assert len(list(shipped.files())) == len(LISTED)
+    kinds = {_kind(each.request) for each in found}
+    assert {_listed(entry) for entry in LISTED} <= kinds
+    assert kinds <= {_listed(entry) for entry in (*LISTED, *LONG)}
+    assert len(list(shipped.files())) == len(kinds)
     assert sum(path.stat().st_size for path in shipped.files()) < build.MAX_BYTES
     for each in found:
         if each.request.analysis == "chg":
@@ -148,12 +150,16 @@ def test_the_shipped_induction_runs_name_the_known_heads(
     assert known.arrays["loss_second"].mean() < known.arrays["loss_first"].mean() / 3
 
 
-def _entry(request: Request) -> ListedRun:
-    return next(entry for entry in LISTED if (entry.analysis, entry.model, entry.task) == _kind(request))
+def _entries(request: Request) -> list[ListedRun]:
+    return [entry for entry in (*LISTED, *LONG) if _listed(entry) == _kind(request)]
 
 
-def _kind(request: Request) -> tuple[str, str, str | None]:
-    return request.analysis, request.model.name, request.task
+def _kind(request: Request) -> tuple[str, str, str | None, str]:
+    return request.analysis, request.model.name, request.task, shipped.replaced_by(request.params)
+
+
+def _listed(entry: ListedRun) -> tuple[str, str, str | None, str]:
+    return entry.analysis, entry.model, entry.task, shipped.replaced_by(entry.params)
 
 
 def _name(place: tuple[int, int]) -> str:
@@ -165,12 +171,20 @@ def test_what_ships_is_what_anybody_would_ask_for() -> None:
     ships = {_kind(request): request for request in (shipped.read(path).request for path in shipped.files())}
     for path in shipped.files():
         request = shipped.read(path).request
-        entry = _entry(request)
-        task = tasks.get(entry.task) if entry.task else None
-        named = {_entry(each).name: each.id for each in ships.values()}
-        earlier = {param: named[name] for param, name in entry.runs.items()}
-        asked = resolve(entry.analysis, request.model, task, entry.preset, {**entry.params, **earlier})
-        assert asked.id == request.id, f"{path.name} is stale: `headscope atlas build --only {entry.name}`"
+        task = tasks.get(request.task) if request.task else None
+        named = {_entries(each)[0].name: each.id for each in ships.values()}
+        asked = {
+            resolve(
+                entry.analysis,
+                request.model,
+                task,
+                entry.preset,
+                {**entry.params, **{param: named[name] for param, name in entry.runs.items()}},
+            ).id
+            for entry in _entries(request)
+        }
+        name = _entries(request)[0].name
+        assert request.id in asked, f"{path.name} is stale: `headscope atlas build --only {name}`"
 
 
 def test_the_bundled_models_run_has_the_bundled_models_weights(settings: Settings) -> None:
@@ -211,6 +225,54 @@ def test_a_run_that_takes_another_is_built_after_it(tmp_path: Path) -> None:
     assert path.name == "sequential-ablation-headscope-2l-induction.json.gz"
     gating = build.requested(first, Catalogue(settings)).id
     assert shipped.read(path).request.params["gating"] == gating
+
+
+def test_the_longer_fits_can_be_asked_for_and_have_files_of_their_own() -> None:
+    assert len({entry.name for entry in LONG}) == len(LONG)
+    model = result(layers=2, heads=4, seeds=1, steps=1).model
+    files = set()
+    for entry in LONG:
+        task = TaskCatalogue([]).get(entry.task or "")
+        request = resolve(entry.analysis, model, task, entry.preset, entry.params)
+        assert len(request.seeds) == 10
+        assert request.params["demonstrations"] == "pool"
+        assert request.params["shots"] == CAN_DO[task.name]
+        files.add(replace(run(), request=request).filename)
+    assert len(files) == len(LONG)
+
+
+def test_a_run_with_another_ablation_has_another_name_and_another_file() -> None:
+    plain = run()
+    mean = replace(plain, request=replace(plain.request, params={**plain.request.params, "ablation": "mean"}))
+    assert mean.filename == "tiny-induction-mean.json.gz"
+    assert ListedRun("tiny", "induction", params={"ablation": "mean"}).name == "tiny/induction/mean"
+    assert ListedRun("tiny", "induction", params={"ablation": "zero"}).name == "tiny/induction"
+
+
+def test_states_say_what_is_here(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data", device="cpu")
+    small = {"steps": 1, "seeds": 1, "batch_size": 2, "n_train": 4, "n_test": 2}
+    done, later = (
+        ListedRun("headscope-2l", "induction", params=small),
+        ListedRun("headscope-2l", "rule-aba", params=small),
+    )
+    away = ListedRun("smollm2-135m", "capitalize")
+    listed = [done, later, away]
+    assert [state for _, state in build.states(settings, listed)] == ["not begun", "not begun", "no model"]
+    build.build(settings, listed, only=[done.name], folder=tmp_path / "runs")
+    assert [state for _, state in build.states(settings, listed)] == ["done", "not begun", "no model"]
+
+
+def test_files_of_longer_fits_stay_where_the_shipped_ones_are_built(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data", device="cpu")
+    entry = LONG[-1]
+    model = replace(result(layers=2, heads=4, seeds=1, steps=1).model, name=entry.model)
+    asked = resolve("chg", model, TaskCatalogue([]).get(entry.task or ""), entry.preset, entry.params)
+    kept = shipped.write(replace(run(), request=asked), tmp_path / "runs")
+    gone = shipped.write(run(), tmp_path / "runs")
+    build.build(settings, [], folder=tmp_path / "runs")
+    assert kept.exists()
+    assert not gone.exists()
 
 
 def test_build_refuses_what_it_does_not_know_and_what_is_too_much(

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.packing import Packing
+from headscope.core.model.replacement import Replacement
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class MicroExample:
     tokens: tuple[int, ...]
     targets: tuple[int, ...]
     counterfactual: tuple[int, ...] | None = None
+    paired: tuple[int, ...] | None = None
 
 
 @dataclass
@@ -43,6 +45,8 @@ class MicroModel:
     attention: str = "sdpa"
     seen: list[tuple[int, int]] = field(default_factory=list)
     gates: Tensor | None = None
+    replacement: Replacement | None = None
+    kept_z: dict[str, Tensor] | None = None
     held: dict[int, Tensor] = field(default_factory=dict)
     visit: Callable[[int, Tensor, Tensor | None], None] | None = None
     values: bool = False
@@ -105,10 +109,20 @@ class MicroModel:
             if self.visit is not None:
                 self.visit(layer, pattern, v.norm(dim=-1) if self.values else None)
             z = pattern @ v
+            if self.kept_z is not None:
+                self.kept_z[f"{layer}.z"] = z.transpose(1, 2)
             if self.gates is not None:
-                z = z * self.gates[..., layer, :, None, None]
+                gate = self.gates[..., layer, :, None, None]
+                z = z * gate + self._inside(layer, *tokens.shape) * (1 - gate)
             stream = stream + (z @ self.W_O[layer]).sum(dim=1)
         return stream @ self.W_U
+
+    def _inside(self, layer: int, rows: int, length: int) -> Tensor | int:
+        """r [row or 1, head, pos, d_head]."""
+        if self.replacement is None:
+            return 0
+        entries = self.replacement.entries(0, rows, length)
+        return self.replacement.table[:, layer].to(self.dtype)[entries].transpose(1, 2)
 
     def logits_at(self, tokens: Tensor, where: Tensor, kept: Any = None) -> Tensor:
         return self.logits(tokens)[where[:, 0], where[:, 1]]
@@ -116,9 +130,11 @@ class MicroModel:
     def packs(self) -> bool:
         return False
 
-    def target_logits(self, packing: Packing, gates: Tensor | None) -> Tensor:
+    def target_logits(
+        self, packing: Packing, gates: Tensor | None, replacement: Replacement | None = None
+    ) -> Tensor:
         if gates is not None:
-            with self.gated(gates[packing.owners[packing.rows[:, 0]]]):
+            with self.gated(gates[packing.owners[packing.rows[:, 0]]], replacement):
                 return self.target_logits(packing, None)
         logits = self.logits(packing.tokens[packing.rows]).flatten(0, 1)
         return logits[packing.places[packing.targets]]
@@ -143,17 +159,22 @@ class MicroModel:
             self.given = None
 
     @contextmanager
-    def gated(self, gates: Tensor) -> Iterator[None]:
-        self.gates = gates
+    def gated(self, gates: Tensor, replacement: Replacement | None = None) -> Iterator[None]:
+        self.gates, self.replacement = gates, replacement
         try:
             yield
         finally:
-            self.gates = None
+            self.gates = self.replacement = None
 
     @contextmanager
     def captured(self, layers: tuple[int, ...], names: tuple[str, ...]) -> Iterator[dict[str, Tensor]]:
-        raise NotImplementedError
-        yield {}
+        if names != ("z",):
+            raise NotImplementedError
+        self.kept_z = {}
+        try:
+            yield self.kept_z
+        finally:
+            self.kept_z = None
 
     @contextmanager
     def reading(

@@ -51,6 +51,7 @@ class Asked(PlantedTask):
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
         """Eight examples, each token twice."""
         drawn = [Example((START, token, token + 8), (2,)) for token in range(self.first, self.first + 4)]

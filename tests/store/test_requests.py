@@ -64,7 +64,7 @@ def test_the_same_words_are_the_same_run(asked: Any) -> None:
     assert (first.analysis, first.task, first.task_title) == (
         "chg",
         "induction",
-        "Induction on random tokens",
+        "Induction on random words",
     )
     assert first.seeds == tuple(range(first.params["seeds"]))
     assert estimate.seconds > 0

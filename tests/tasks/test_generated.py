@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 from typing import cast
 
@@ -10,12 +11,14 @@ import pytest
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.builtin import builtin_tasks
+from headscope.tasks.draw import distinct
 from headscope.tasks.generated import N_TEST, N_TRAIN, InductionTask, RuleTask
 from headscope.tasks.preview import as_tokens
 from headscope.tasks.task import Example, Split
-from headscope.tasks.vocabulary import ordinary_tokens, rule_tokens, spaced_words, within_text
+from headscope.tasks.vocabulary import ordinary_tokens, rule_tokens, spaced_words, within_text, word_tokens
 
 INDUCTION = cast("InductionTask", builtin_tasks()["induction"])
+ANY = cast("InductionTask", builtin_tasks()["induction-any-token"])
 ABA, ABB = (cast("RuleTask", builtin_tasks()[f"rule-{rule}"]) for rule in ("aba", "abb"))
 SPLITS: tuple[Split, Split] = ("train", "test")
 
@@ -42,6 +45,30 @@ def test_random_tokens_stand_twice_and_the_second_copy_carries_loss(
             assert example.targets == tuple(range(n_bos + INDUCTION.length + 1, n_bos + 2 * INDUCTION.length))
             assert example.target_ids == once[1:]
             assert not any(reader.is_special(token) for token in once)
+
+
+def test_words_are_drawn_where_there_are_enough(tokenizer: Tokenizer, only_bytes: Tokenizer) -> None:
+    words = set(word_tokens(tokenizer))
+    assert len(words) >= 2 * INDUCTION.length
+    for example in INDUCTION.examples(tokenizer, "train", limit=20):
+        once = example.tokens[1 : 1 + INDUCTION.length]
+        assert set(once) <= words
+        read = b"".join(map(tokenizer.decode_bytes, once)).decode()
+        assert all(word.isalpha() and word.islower() for word in read.split(" ")[1:])
+        assert len(read.split(" ")) == 1 + INDUCTION.length
+        assert tuple(tokenizer.encode(read, bos=False)) == once
+    assert not word_tokens(only_bytes)
+    assert (
+        INDUCTION.examples(only_bytes, "train", limit=3).items
+        == ANY.examples(only_bytes, "train", limit=3).items
+    )
+
+
+def test_any_token_is_what_was_drawn_before(tokenizer: Tokenizer) -> None:
+    vocabulary = ordinary_tokens(tokenizer)
+    drawn = [vocabulary[index] for index in distinct("induction 0 train 0", len(vocabulary), 24)]
+    (first,) = ANY.examples(tokenizer, "train", limit=1)
+    assert first.tokens[1:25] == tuple(drawn)
 
 
 def test_a_length_more_is_another_task() -> None:
@@ -83,6 +110,10 @@ def test_a_rules_examples_read_as_they_are_meant(tokenizer: Tokenizer, split: Sp
             assert example.targets == (len(example.tokens) - 1,)
             (other,) = example.counterfactual or ()
             assert tokenizer.decode_bytes(other).decode() == read[-1][1 - answer]
+            assert example.paired is not None
+            pair = lines(tokenizer, dataclasses.replace(example, tokens=example.paired))
+            assert pair[:-1] == read[:-1], "the same examples"
+            assert pair[-1] == [read[-1][1], read[-1][0], read[-1][2]], "the items of the question exchanged"
 
 
 def test_every_item_of_an_example_is_another(tokenizer: Tokenizer) -> None:
@@ -104,7 +135,7 @@ def test_both_rules_ask_the_same_questions(tokenizer: Tokenizer) -> None:
 
 
 def test_what_is_asked_in_testing_was_never_shown_in_training(tokenizer: Tokenizer) -> None:
-    pool = rule_tokens(tokenizer, 0)
+    pool = rule_tokens(tokenizer, 0, whole=True)
     assert not set(pool["train"]) & set(pool["test"])
     for example in ABA.examples(tokenizer, "test", limit=20):
         assert {*example.target_ids, *(example.counterfactual or ())} <= set(pool["test"])
@@ -150,6 +181,16 @@ def test_a_rules_tokens_are_letters_that_come_back_as_they_are(tokenizer: Tokeni
         assert len(text) >= 2
         assert tokenizer.encode(f"^{text}^", bos=False)[1:-1] == [token]
     assert rule_tokens(tokenizer, 1) != pool
+
+
+def test_whole_words_stand_after_a_space_too(tokenizer: Tokenizer) -> None:
+    after_space = {tokenizer.decode_bytes(i)[1:] for i in ordinary_tokens(tokenizer)}
+    pool = rule_tokens(tokenizer, 0, whole=True)
+    whole = {tokenizer.decode_bytes(i) for i in (*pool["train"], *pool["test"])}
+    any_kind = rule_tokens(tokenizer, 0)
+    assert whole <= after_space
+    assert len(whole) >= 100
+    assert not {tokenizer.decode_bytes(i) for i in (*any_kind["train"], *any_kind["test"])} <= after_space
 
 
 def test_a_vocabulary_of_bytes_has_its_letters(only_bytes: Tokenizer) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
+from headscope.tasks.stored import from_json, to_json
 from headscope.tasks.task import Example, Row
 from headscope.tasks.template import Template
 from headscope.tasks.text import TextTask
@@ -189,3 +190,29 @@ def test_templates_round_trip(before: str, between: str) -> None:
 def test_braces_in_rows_are_text() -> None:
     template = Template.parse("Q: {prompt}\r\nA: {target}")
     assert template.context([Row("{target}", "{prompt}")], "{}") == "Q: {target}\nA: {prompt}\n\nQ: {}\nA: "
+
+
+PAIRS = (Row("the cat", "sat", "ran", paired="the dog"), Row("a mat", "and", paired="a mat on the mat"))
+
+
+def test_a_paired_prompt_stands_position_by_position_before_the_rows_own_answer(tokenizer: Tokenizer) -> None:
+    pairs = TextTask("pairs", "Pairs", PAIRS, template="{prompt} {target}", shots=0)
+    example = pairs.asked(tokenizer, PAIRS[0], ())
+    assert example.paired is not None
+    assert len(example.paired) == len(example.tokens)
+    assert example.paired[min(example.targets) :] == example.target_ids
+    spelled = b"".join(tokenizer.decode_bytes(token) for token in example.paired[1:])
+    assert spelled.decode() == "the dog sat"
+
+
+def test_a_pair_of_another_length_counts_as_none(tokenizer: Tokenizer) -> None:
+    pairs = TextTask("pairs", "Pairs", PAIRS, template="{prompt} {target}", shots=0)
+    assert pairs.asked(tokenizer, PAIRS[1], ()).paired is None
+
+
+def test_a_paired_prompt_counts_for_the_hash_and_is_kept() -> None:
+    pairs = TextTask("pairs", "Pairs", PAIRS)
+    without = dataclasses.replace(pairs, rows=tuple(Row(r.prompt, r.target, r.counterfactual) for r in PAIRS))
+    assert pairs.content_hash != without.content_hash
+    assert from_json(to_json(pairs)) == pairs
+    assert all(len(row) == 3 for row in to_json(without)["rows"]), "as tasks are stored that have no pairs"

@@ -32,7 +32,7 @@ def test_what_replicates_comes_again_and_rates_are_calibrated() -> None:
         called, kept = called + found.called, kept + found.again
         errors.append(found.error)
         halves.append(np.mean([half for half in found.halves if half is not None]))
-        across.append(found.across)
+        across.append(found.across or 0.0)
     assert called > 400
     assert kept / called >= TARGET
     assert np.mean(errors) < 0.05
@@ -42,8 +42,8 @@ def test_what_replicates_comes_again_and_rates_are_calibrated() -> None:
 def test_a_run_against_another_prints_a_table_for_each_role() -> None:
     source = np.random.default_rng(1)
     rate = source.beta(0.44, 0.7, (6, 4))
-    runs = [run_of(source.random((10, 6, 4)) < rate, np.zeros((10, 6, 4), bool)) for _ in range(2)]
-    found = compared(*runs)
+    one, other = (run_of(source.random((10, 6, 4)) < rate, np.zeros((10, 6, 4), bool)) for _ in range(2))
+    found = compared(one, other)
     assert list(found) == ["needed", "harmful", "irrelevant"]
     lines = list(table(found, "tiny, pairs"))
     assert lines[0].startswith("| tiny, pairs | replicates")

@@ -29,6 +29,22 @@ def test_models(client: TestClient, store: Store) -> None:
     assert client.get("/api/v1/models/headscope-2l").json()["card"]
 
 
+def test_a_pasted_list_of_heads_is_read_and_checked(bad: TestClient) -> None:
+    def read(text: str, model: str = "headscope-2l") -> Any:
+        return bad.post(f"/api/v1/models/{model}/heads", json={"text": text})
+
+    assert read("L1H5\nL0H3 0.3").json() == {"heads": [[0, 3], [1, 5]], "text": "0.3, 1.5", "of_heads": 16}
+    for text, code, detail in (
+        ("0.3, 1-5", "bad-head", '"1-5" is no head.'),
+        ("", "no-heads", "The list names no head."),
+        ("0.3, 2.0", "unknown-head", "headscope-2l has no head 2.0."),
+    ):
+        answer = read(text)
+        assert (answer.status_code, answer.json()["code"]) == (422, code)
+        assert answer.json()["detail"] == detail
+    assert read("0.3", "gpt9").status_code == 404
+
+
 @pytest.mark.parametrize("name", ["gpt9", "org/name", "..", "%2Fetc", "~"])
 def test_an_unknown_model(bad: TestClient, name: str) -> None:
     answer = bad.get(f"/api/v1/models/{name}")

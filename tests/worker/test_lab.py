@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headscope.core.arrays import decode, encode
+from headscope.core.gating.ablation import ABLATIONS
+from headscope.core.gating.text_replacements import of_text
 from headscope.core.patterns.reading import NO_KEY
-from headscope.errors import Invalid, Refused
+from headscope.errors import HeadscopeError, Invalid, Refused
 from headscope.messages import (
     AttributionIn,
     ContinueIn,
@@ -25,9 +28,12 @@ from headscope.messages import (
     PatternsIn,
     TypedArray,
 )
+from headscope.messages.lab import Ablation
 from headscope.messages.questions import ABLATION, ATTRIBUTION, CONTINUE, GATES, LENS, LOOK, PATTERNS
+from headscope.tasks.catalogue import TaskCatalogue
 from headscope.worker.lab import patterns as lab_patterns
 from headscope.worker.lab.plan import Plan, admit
+from headscope.worker.lab.references import ROWS
 from worker.conftest import Served
 
 TEXT = "the cat sat on the mat, the cat sat"
@@ -339,3 +345,50 @@ def test_what_does_not_fit_is_refused_with_numbers() -> None:
     assert "1000 tokens" in error.value.remedy
     with pytest.raises(Refused, match="smaller model"):
         admit(Plan(lambda n: 10**10, lambda: None), 5, 10**9)
+
+
+@pytest.mark.parametrize("ablation", ["mean", "resample"])
+def test_closed_heads_give_what_a_tasks_rows_say(worker: Served, ablation: str) -> None:
+    """By the core's own function; the other panels and the continuation are under the same gates."""
+    wanted = {"model": "tiny", "text": TEXT, "gates": muted((0, 1), (2, 2)), "bos": False}
+    closing = {"ablation": ablation, "reference": "singular-plural"}
+    answer = worker.client.ask(GATES, GatesIn(**wanted, **closing, at=4))
+    by_zero = worker.client.ask(GATES, GatesIn(**wanted, at=4))
+    assert answer.loss_before == by_zero.loss_before
+    assert answer.loss_after != by_zero.loss_after
+    with worker.handler.models.model("tiny", dtype="float32", attention="sdpa") as model:
+        rows = (
+            TaskCatalogue()
+            .get("singular-plural")
+            .examples(model.tokenizer, "train", limit=ROWS, n_ctx=model.info.n_ctx)
+        )
+        inside = of_text(model, ablation, [row.tokens[: max(row.targets)] for row in rows])  # type: ignore[arg-type]
+        ids = torch.tensor([[token.id for token in answer.tokens]])
+        with model.gated(torch.tensor(muted((0, 1), (2, 2))), inside):
+            losses = model.losses(ids)[0]
+    assert answer.loss_after[1:] == pytest.approx(losses[1:].tolist(), abs=1e-5)
+    seen = worker.client.ask(LOOK, LookIn(**wanted, **closing))
+    assert array(seen.loss)[1:] == pytest.approx(losses[1:].numpy(), abs=1e-5)
+    lens = worker.client.ask(LENS, LensIn(**wanted, **closing, at=4))
+    parts = worker.client.ask(ATTRIBUTION, AttributionIn(**wanted, **closing, at=4))
+    assert parts.total == pytest.approx(parts.logit, abs=1e-4)
+    assert lens.layers[-1].top[0].id == max(answer.next, key=lambda row: row.after).token.id
+    written = worker.client.ask(CONTINUE, ContinueIn(**wanted, **closing, n_tokens=3))
+    assert len(written.after) == 3
+
+
+@pytest.mark.parametrize(
+    ("closing", "code"),
+    [
+        ({"ablation": "mean"}, "no-reference"),
+        ({"ablation": "resample", "reference": "no such task"}, "unknown-task"),
+    ],
+)
+def test_closed_heads_need_rows_that_are_there(worker: Served, closing: dict[str, str], code: str) -> None:
+    with pytest.raises(HeadscopeError) as caught:
+        worker.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=muted((0, 1)), **closing))
+    assert caught.value.code == code
+
+
+def test_messages_name_the_same_ablations() -> None:
+    assert get_args(Ablation) == tuple(ABLATIONS)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from headscope.analyses.ability import ABILITY
 from headscope.analyses.agreement import AGREEMENT
 from headscope.analyses.base import Analysis
 from headscope.analyses.battery import BATTERY
 from headscope.analyses.cchg import CCHG
 from headscope.analyses.chg import CHG
+from headscope.analyses.circuit_test import CIRCUIT_TEST
 from headscope.analyses.composition import COMPOSITION
 from headscope.analyses.eigen import EIGEN
 from headscope.analyses.evaluation import EVALUATION
@@ -27,11 +29,13 @@ from headscope.analyses.sufficiency import SUFFICIENCY
 ANALYSES: dict[str, Analysis[Any, Any]] = {
     "chg": CHG,
     "cchg": CCHG,
+    "ability": ABILITY,
     "evaluation": EVALUATION,
     "induction": INDUCTION,
     "battery": BATTERY,
     "sufficiency": SUFFICIENCY,
     "sequential-ablation": SEQUENTIAL_ABLATION,
+    "circuit-test": CIRCUIT_TEST,
     "relatives": RELATIVES,
     "probe": PROBE,
     "agreement": AGREEMENT,

@@ -23,6 +23,7 @@ from headscope.analyses.columns import Table
 from headscope.analyses.offered_gates import AskedGates, GatePreset
 from headscope.analyses.references import Input, Reference, RunRef, TaskNames, references
 from headscope.analyses.result import Arrays, Result
+from headscope.core.model.head_list import Head
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
@@ -242,6 +243,8 @@ class Analysis(Generic[P, R]):
     """
     gates: Callable[[R, AskedGates], Sequence[GatePreset]] | None = None
     """What a run offers to the mixing board; raises ``Refused`` (no-gates), ``NotFound`` (unknown-seed)."""
+    heads: Callable[[R, View], Sequence[Head]] | None = None
+    """The heads that a run is about, as a list to take along: those needed, at the view's threshold."""
     gates_belong_to: str | None = None
     """The parameter that names a run among whose gates its own belong, as heads that suffice do. A run that
     is only set beside isn't one.

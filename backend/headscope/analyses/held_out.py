@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.base import Estimate, Result
+from headscope.analyses.chg.result import ChgResult
+from headscope.analyses.chg.rows import NOMINAL_TOKENS, Mask, only
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
+from headscope.analyses.shots import resolved
+from headscope.core.gating.ablation import REFERENCE_ROWS
 from headscope.core.model.cost import CPU_BUDGET, forward_flop
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
@@ -17,9 +21,6 @@ from headscope.core.model.memory import activation_bytes, run_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Examples, Split, Task
-
-NOMINAL_TOKENS = 24.0
-"""Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
 
 _SAMPLED = 64
 
@@ -29,13 +30,27 @@ def held_out(task: Task | None, run: Result, n_test: int, model: HeadModel) -> E
 
     Raises ``Invalid`` (task-missing) without a task.
     """
-    return _drawn(of_task(task), run.params, n_test, model.tokenizer, model.info)
+    masked = _solved(run, "test")
+    limit = n_test if masked is None else run.params.get("n_test")
+    drawn = _drawn(of_task(task), drawing(run), limit, model.tokenizer, model.info)
+    return drawn if masked is None else _only(drawn, masked, n_test)
+
+
+def drawing(run: Result) -> dict[str, Any]:
+    """How a gating run drew its rows: its parameters, with the in-context examples that it took."""
+    return resolved(run.params, run.shots if isinstance(run, ChgResult) else None)
 
 
 def fitted_rows(task: Task | None, run: Result, model: HeadModel) -> Examples:
     """The rows that a gating run was fitted on. Raises ``Invalid`` (task-missing) without a task."""
-    limit = run.params.get("n_train")
-    return _drawn(of_task(task), run.params, limit, model.tokenizer, model.info, split="train")
+    limit, masked = run.params.get("n_train"), _solved(run, "train")
+    drawn = _drawn(of_task(task), drawing(run), limit, model.tokenizer, model.info, split="train")
+    return drawn if masked is None else _only(drawn, masked)
+
+
+def other_rows(task: Task | None, run: Result, model: HeadModel) -> Examples:
+    """Training rows of a gating run that closed heads' output may come from: the first ones."""
+    return _drawn(of_task(task), drawing(run), REFERENCE_ROWS, model.tokenizer, model.info, split="train")
 
 
 def of_task(task: Task | None) -> Task:
@@ -100,6 +115,16 @@ def scoring(
     )
 
 
+def _solved(run: Result, split: Split) -> Mask | None:
+    return run.solved[split] if isinstance(run, ChgResult) else None
+
+
+def _only(drawn: Examples, mask: Mask, most: int | None = None) -> Examples:
+    """At most so many of the rows that the model gets right as it is."""
+    kept = only(drawn, mask)
+    return replace(kept, items=kept.items[:most])
+
+
 def _drawn(
     task: Task,
     gating: Mapping[str, Any],
@@ -115,4 +140,5 @@ def _drawn(
         seed=int(gating["split_seed"]),
         shots=gating["shots"],
         n_ctx=model.n_ctx,
+        pool=gating["pool_sets"] if gating.get("demonstrations") == "pool" else None,
     )

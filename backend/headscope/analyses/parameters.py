@@ -4,9 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from headscope.analyses.references import GatesRef
+from headscope.core.gating.ablation import Ablation
+from headscope.core.model.head_list import LONGEST, as_text, read_heads
+from headscope.errors import Invalid
+
+
+def _canonical(given: object) -> object:
+    """One spelling for the same heads, so that they name the same run."""
+    if not isinstance(given, str):
+        return given
+    if not given.strip():
+        return None
+    try:
+        return as_text(read_heads(given))
+    except Invalid as error:
+        raise PydanticCustomError("heads", "{why}", {"why": error.message.rstrip(".")}) from error
+
 
 FirstSeed = Annotated[
     int, Field(ge=0, le=2**31 - 1, title="First seed", description="Seeds count up from here.")
@@ -14,13 +31,21 @@ FirstSeed = Annotated[
 SplitSeed = Annotated[
     int, Field(ge=0, le=2**31 - 1, title="Split seed", description="Decides which rows are held out.")
 ]
+_Number = Annotated[int, Field(ge=0, le=64)]
 Shots = Annotated[
-    int | None,
+    _Number | Literal["auto"] | None,
     Field(
-        ge=0,
-        le=64,
         title="In-context examples",
-        description="Solved examples before each question; the task's own number where unset.",
+        description="Solved examples before each question; auto: the fewest at which the model does the task "
+        "about as well as it can; the task's own number where unset.",
+    ),
+]
+ShotsForEach = Annotated[
+    _Number | Literal["auto"] | None,
+    Field(
+        title="In-context examples",
+        description="For tasks that have some; auto: for each the fewest at which the model does it about as "
+        "well as it can; each task's own number where unset.",
     ),
 ]
 ShotsOfEach = Annotated[
@@ -32,6 +57,12 @@ ShotsOfEach = Annotated[
         description="For tasks that have some; each task's own number where unset.",
     ),
 ]
+HeadList = Annotated[
+    Annotated[str, Field(max_length=LONGEST, json_schema_extra={"format": "heads"})] | None,
+    BeforeValidator(_canonical),
+]
+"""Heads, however written (``core.model.head_list``); kept as "0.3, 1.5"."""
+
 HeldOutRows = Annotated[
     int,
     Field(
@@ -68,6 +99,16 @@ Gates = Annotated[
         max_length=64,
         title="Gates",
         description="The id of saved gates: the gated model is measured. The ungated model where unset.",
+    ),
+]
+
+AblationSetting = Annotated[
+    Ablation,
+    Field(
+        title="Ablation",
+        description="What a head that is switched off gives: nothing (zero, the paper's), its mean over "
+        "other rows at the same distance from the end, what it gives in another row (resample), or in the "
+        "row's paired prompt (counterfactual).",
     ),
 ]
 

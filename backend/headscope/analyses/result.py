@@ -8,14 +8,15 @@ values there are, with their shapes:
    results of an earlier version or of fewer inputs.
 2. A field made by ``by_name`` holds several arrays whose names follow a pattern.
 3. Every other field is a value.
-4. What a class has no field for, because another version of Headscope wrote it, is kept and written again.
+4. A value made by ``added`` may be missing, in results of an earlier version, which stay as they are.
+5. What a class has no field for, because another version of Headscope wrote it, is kept and written again.
 """
 
 from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -81,7 +82,12 @@ class Result:
     @property
     def values(self) -> dict[str, Any]:
         """All plain values by their stored names."""
-        return {**{name: getattr(self, name) for name in _layout(type(self)).values}, **self.other_values}
+        layout = _layout(type(self))
+        own = {name: getattr(self, name) for name in layout.values}
+        return {
+            **{name: value for name, value in own.items() if name not in layout.added or value is not None},
+            **self.other_values,
+        }
 
     def to_json(self, *, with_arrays: bool = True) -> dict[str, Any]:
         """Plain JSON: the header by name, the arrays beside it as typed arrays."""
@@ -96,7 +102,7 @@ class Result:
             "analysis": self.analysis,
             "schema_version": self.schema_version,
             "params": dict(self.params),
-            "model": asdict(self.model),
+            "model": self.model.to_json(),
             "task": None if self.task is None else dict(self.task),
             "seeds": list(self.seeds),
             "values": self.values,
@@ -165,6 +171,11 @@ def by_name(pattern: str, names: Sequence[str]) -> Any:
     return field(default_factory=dict, metadata={"stored": {name: pattern.format(name) for name in names}})
 
 
+def added() -> Any:
+    """A value that earlier results lack: None there, and then not written."""
+    return field(default=None, metadata={"added": True})
+
+
 def identity(task: Task | None) -> dict[str, Any] | None:
     """What a result says of its task."""
     if task is None:
@@ -174,11 +185,14 @@ def identity(task: Task | None) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class _Layout:
-    """A class' own fields: arrays with their types, arrays by name, values; and those without a default."""
+    """A class' own fields: arrays with their types, arrays by name, values; which of these earlier results
+    may lack, and which fields have no default.
+    """
 
     arrays: Mapping[str, Any]
     named: Mapping[str, Mapping[str, str]]
     values: tuple[str, ...]
+    added: frozenset[str]
     needed: frozenset[str]
 
 
@@ -195,6 +209,7 @@ def _read_layout(cls: Any) -> _Layout:
         arrays=arrays,
         named=named,
         values=tuple(each.name for each in own if each.name not in arrays and each.name not in named),
+        added=frozenset(each.name for each in own if "added" in each.metadata),
         needed=frozenset(each.name for each in own if _without_default(each)),
     )
 

@@ -27,20 +27,34 @@ def build(
     only: Annotated[
         list[str] | None, typer.Option(help="Only these: MODEL/TASK, ANALYSIS/MODEL; can be repeated.")
     ] = None,
+    long: Annotated[
+        bool, typer.Option("--long", help="The longer fits instead: a real model on all that it can do.")
+    ] = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="Only list the runs, with what this machine has of each.")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Output folder; the package's own by default.")
     ] = None,
 ) -> None:
-    """Recompute the shipped results. Slow."""
-    from headscope.gallery.build import ListedRun
+    """Recompute the shipped results. Slow; what is finished is kept, and an interrupted run goes on."""
+    from headscope.gallery.build import LISTED, ListedRun, states
     from headscope.gallery.build import build as compute
+    from headscope.gallery.long import LONG
 
+    listed = LONG if long else LISTED
+    if listing:
+        for entry, state in states(console.settings(), listed):
+            typer.echo(f"{entry.name}\t{state}")
+        return
     err = console.err_console()
     with progress_bar() as report:
 
         def told(entry: ListedRun, progress: Progress) -> None:
             report(replace(progress, phase=f"{entry.name} · {progress.phase}"))
 
-        written = compute(console.settings(), on_progress=told, only=only, folder=output)
+        # Of the longer fits each is built by its name, so that no other file is taken for a stale one.
+        names = [entry.name for entry in LONG] if long and only is None else only
+        written = compute(console.settings(), listed, told, only=names, folder=output)
     for path in written:
         err.print(f"Wrote {path} ({path.stat().st_size:,} bytes).")

@@ -13,7 +13,9 @@ from headscope.cli.runs import RunId, complete_id, described
 
 def export(
     run: RunId,
-    format: Annotated[str, typer.Option(help="csv, json, npz, html, ipynb, png or svg.")] = "json",  # noqa: A002
+    format: Annotated[  # noqa: A002
+        str, typer.Option(help="csv, json, npz, html, ipynb, png, svg, heads, heads.csv or heads.json.")
+    ] = "json",
     figure: Annotated[
         str | None, typer.Option(help="Which picture or table, e.g. roles, ecdf, loss.")
     ] = None,

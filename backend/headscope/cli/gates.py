@@ -152,7 +152,7 @@ def delete(gates: Id) -> None:
 
 def described(vector: GateVector) -> dict[str, Any]:
     """A gate vector as plain JSON values, without the gates."""
-    fields = ("id", "name", "model", "revision", "origin")
+    fields = ("id", "name", "model", "revision", "origin", "ablation")
     return {name: getattr(vector, name) for name in fields} | {"closed": int((vector.gates < 0.5).sum())}
 
 

@@ -96,11 +96,12 @@ def bake(
 ) -> None:
     """Save the model with the gates in its weights: a normal model folder, the same in float32."""
     from headscope.core.gating.baking import bake as bake_into
-    from headscope.core.gating.baking import check_folder
+    from headscope.core.gating.baking import check_bakeable, check_folder
 
     vector, name, models, _ = _given(gates, model)
     source = models.folder(name)
-    check_folder(output, source, force=force)  # before a large model is loaded
+    check_bakeable(vector)  # before a large model is loaded
+    check_folder(output, source, force=force)
     bake_into(_loaded(models, name, dtype), source, vector, output, force=force)
     err = console.err_console()
     err.print(f"{vector.model} with the gates {console.plain(vector.name)!r} is in {output}.")

@@ -7,14 +7,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from headscope.analyses.base import Progress
 from headscope.analyses.request import DEFAULT, Request, resolve
-from headscope.errors import Invalid, Refused
+from headscope.errors import Invalid, NotFound, Refused, Unavailable
 from headscope.gallery import shipped
 from headscope.gallery.shipped import FOLDER, Shipped
 from headscope.settings import Settings
@@ -44,18 +44,21 @@ class ListedRun:
 
     @property
     def name(self) -> str:
-        """``model/task`` of a gating run, else ``analysis/model`` (and ``/task``), as ``--only`` takes it."""
-        words = (
-            (self.model, self.task) if self.analysis == DEFAULT else (self.analysis, self.model, self.task)
-        )
+        """``model/task`` of a gating run, else ``analysis/model`` (and ``/task``), as ``--only`` takes it;
+        and what closed heads give, where that isn't zero.
+        """
+        analysis = None if self.analysis == DEFAULT else self.analysis
+        words = (analysis, self.model, self.task, shipped.replaced_by(self.params))
         return "/".join(word for word in words if word)
 
 
-_PLAIN: Final = {"seeds": 5, "steps": 32, "phase0_lr_end": 0.05, "remember": False, "settle": False}
-"""Fits of a set number of updates, without a memory."""
+_PLAIN: Final = {
+    "seeds": 5, "steps": 32, "phase0_lr_end": 0.05, "remember": False, "settle": False, "check_closed": False,
+}  # fmt: skip
+"""Fits of a set number of updates, without a memory; heads aren't closed one by one."""
 
 LISTED: Sequence[ListedRun] = (
-    ListedRun("headscope-2l", "induction", params={"seeds": 10}),
+    ListedRun("headscope-2l", "induction", params={"seeds": 10, "check_closed": False}),
     ListedRun("smollm2-135m", "singular-plural", params={**_PLAIN, "steps": 60}),
     ListedRun("smollm2-135m", "present-past", params=_PLAIN),
     ListedRun("smollm2-135m", "capitalize", params=_PLAIN),
@@ -91,7 +94,7 @@ LISTED: Sequence[ListedRun] = (
         analysis="sequential-ablation",
         runs={"gating": "headscope-2l/induction"},
     ),
-    ListedRun("headscope-2l", "induction", preset=None, analysis="relatives"),
+    ListedRun("headscope-2l", "induction", preset=None, params={"refine": True}, analysis="relatives"),
     ListedRun(
         "headscope-2l",
         "induction",
@@ -111,7 +114,8 @@ LISTED: Sequence[ListedRun] = (
     ),
     ListedRun("smollm2-135m", "singular-plural", preset=None, analysis="mediation-function-vectors"),
     ListedRun("smollm2-135m", params={"pairs": 20}, analysis="mediation-abstract-rules"),
-    ListedRun("smollm2-135m", "singular-plural", analysis="relatives"),
+    # Its integral isn't refined: hours on two cores, for a path that is rugged all along.
+    ListedRun("smollm2-135m", "singular-plural", params={"refine": False}, analysis="relatives"),
     ListedRun(
         "smollm2-135m",
         "singular-plural",
@@ -149,6 +153,9 @@ def build(
 ) -> list[Path]:
     """Compute and write; the files written, in order. ``only`` names some, as ``ListedRun.name`` does.
 
+    Each file is written as soon as its run is done. Files of other runs are removed where all are asked for,
+    but those of the longer fits (``gallery.long``) stay.
+
     Raises ``Invalid`` (unknown-spec) for a name that isn't listed, ``Unavailable`` for a model that isn't
     fetched, ``Refused`` (gallery-too-large) where the files outgrow ``MAX_BYTES``.
     """
@@ -161,9 +168,46 @@ def build(
         store.close()
     if only is None:
         for stale in set(shipped.files(folder)) - set(written):
-            stale.unlink()
+            if not _is_longer(stale):
+                stale.unlink()
     _weigh(folder)
     return written
+
+
+def states(settings: Settings, listed: Sequence[ListedRun]) -> Iterator[tuple[ListedRun, str]]:
+    """Each run with what this machine has of it: a run's status, "not begun", or "no model"."""
+    from headscope.models.catalogue import Catalogue
+
+    store, models = _opened(settings), Catalogue(settings)
+    try:
+        for entry in listed:
+            yield entry, _state(store, entry, models, listed)
+    finally:
+        store.close()
+
+
+def _state(store: Store, entry: ListedRun, models: Catalogue, listed: Sequence[ListedRun]) -> str:
+    try:
+        request = requested(entry, models, listed)
+    except Unavailable:
+        return "no model"
+    with store.session() as session:
+        try:
+            return str(runs.get(session, request.id).status)
+        except NotFound:
+            return "not begun"
+
+
+def _is_longer(path: Path) -> bool:
+    from headscope.gallery.long import LONG
+
+    try:
+        request = shipped.read(path).request
+    except Invalid:
+        return False
+    longer = {(entry.model, entry.task, shipped.replaced_by(entry.params)) for entry in LONG}
+    kind = (request.model.name, request.task, shipped.replaced_by(request.params))
+    return request.analysis == DEFAULT and kind in longer
 
 
 def _chosen(listed: Sequence[ListedRun], only: Sequence[str] | None) -> list[ListedRun]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -36,20 +36,28 @@ class Shipped:
 
     @property
     def filename(self) -> str:
-        """``model-task.json.gz`` of a gating run, else ``analysis-model.json.gz``, ``-task`` if it has one.
+        """``model-task.json.gz`` of a gating run, else ``analysis-model.json.gz``, ``-task`` if it has one,
+        and what closed heads give where that isn't zero.
 
-        A run of the same analysis, model and task takes its predecessor's place.
+        A run of the same analysis, model, task and ablation takes its predecessor's place.
         """
         request = self.request
-        words = ("" if request.analysis == DEFAULT else request.analysis, request.model.name, request.task)
+        analysis = "" if request.analysis == DEFAULT else request.analysis
+        words = (analysis, request.model.name, request.task, replaced_by(request.params))
         return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(word for word in words if word)) + SUFFIX
+
+
+def replaced_by(params: Mapping[str, Any]) -> str:
+    """What closed heads give, where it is something: "mean", say; empty where they give zero."""
+    ablation = str(params.get("ablation", "zero"))
+    return "" if ablation == "zero" else ablation
 
 
 def write(shipped: Shipped, folder: Path) -> Path:
     """Write a run into a folder, all or nothing; the same run gives the same bytes."""
     content = {
         "format": FORMAT,
-        "request": asdict(shipped.request),
+        "request": {**asdict(shipped.request), "model": shipped.request.model.to_json()},
         "result": shipped.result.to_json(),
         "headline": list(shipped.headline.items()),  # in the order in which it is told
         "code_version": shipped.code_version,

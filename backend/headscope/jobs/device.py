@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from headscope.errors import Invalid
+from headscope.jobs.threads import threads_words
 
 _GPU_CLASSES = (4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 141, 180, 192, 288)
 """Nominal GiB; a device reports a little less than its label says."""
@@ -28,7 +29,8 @@ class Device:
     @property
     def machine(self) -> str:
         """A sentence for results: what computed them, with no name of a host."""
-        return f"{self.title}, {platform.system()} {platform.machine()}, torch {_torch_version()}"
+        threads = threads_words() if self.name == "cpu" and _torch_version() != "missing" else ""
+        return f"{self.title}, {platform.system()} {platform.machine()}, torch {_torch_version()}{threads}"
 
 
 def find_device(wanted: str) -> Device:

@@ -18,6 +18,7 @@ from headscope.analyses.base import Progress
 from headscope.jobs.computation import Answer, Computation, Outcome, Step, Workplace, guarded
 from headscope.jobs.partial import keep
 from headscope.jobs.run_monitor import RunMonitor
+from headscope.jobs.threads import computing_with, threads_of
 from headscope.store import attempts, runs
 from headscope.store.attempts import Superseded
 from headscope.store.tables import Run
@@ -49,6 +50,7 @@ def carry_out(
     with (
         RunMonitor(place.store, run_id, number, place.owner, on_progress) as monitor,
         Computation(place, run, number, monitor) as computation,
+        computing_with(_threads(place, run, number)),
     ):
         try:
             answer = guarded(lambda: computation.run(step))
@@ -58,10 +60,18 @@ def carry_out(
     return _end(place, run_id, number, answer)
 
 
+def _threads(place: Workplace, run: Run, number: int) -> int | None:
+    """As many as computed the run where it is reproduced; else as many as there are."""
+    again = any(attempt.number == number and attempt.kind == "reproduce" for attempt in run.attempts)
+    return threads_of(run.machine) if again and place.device.name == "cpu" else None
+
+
 def _claim(session: Session, place: Workplace, run_id: str, number: int, foreground: bool) -> Run | None:
+    with computing_with(_threads(place, runs.get(session, run_id), number)):
+        machine = place.device.machine
     held = attempts.claim(
         session, run_id, number, place.owner,
-        machine=place.device.machine, code_version=__version__, foreground=foreground,
+        machine=machine, code_version=__version__, foreground=foreground,
     )  # fmt: skip
     return runs.get(session, run_id) if held else None
 

@@ -22,6 +22,7 @@ from headscope.jobs.device_queue import DeviceQueue
 from headscope.jobs.execution import carry_out
 from headscope.jobs.heartbeat import Heartbeat
 from headscope.jobs.loading import Folders, FromFolders
+from headscope.jobs.threads import set_threads
 from headscope.settings import Settings
 from headscope.store import runs, workers
 from headscope.store.session import Store
@@ -47,6 +48,7 @@ def run_foreground(
     run's own error where it failed.
     """
     settings = settings or Settings()
+    set_threads(settings.threads)
     device = find_device(settings.device)
     owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     place = Workplace(

@@ -17,6 +17,22 @@ MAX_TEXT: Final = 400_000
 
 Gates = TypedArray | list[list[float]]
 
+Ablation = Literal["zero", "mean", "resample", "counterfactual"]
+"""What closed heads give; as ``core.gating.ablation`` has it."""
+
+
+class Closing(Schema):
+    """What closed heads give on a prompt."""
+
+    ablation: Literal["zero", "mean", "resample"] = Field(
+        default="zero",
+        description="What closed heads give: nothing; their mean over the reference task's rows, first "
+        "tokens apart; or what they give in one of its rows, position by position.",
+    )
+    reference: str | None = Field(
+        default=None, max_length=200, description="The task whose rows closed heads' output is taken from."
+    )
+
 
 class LabIn(AboutModel):
     model_config = example(model="headscope-2l", text="the cat sat on the cat", bos=None)
@@ -98,7 +114,7 @@ class PatternsOut(Schema):
     top: TopKeys | None = None
 
 
-class LookIn(LabIn):
+class LookIn(Closing, LabIn):
     model_config = example(**LabIn.example(), fold=True)
 
     fold: bool = Field(default=False, description="Tokens that differ in case or spaces count as the same.")
@@ -170,7 +186,7 @@ class LookOut(Schema):
     thumbs: Thumbs
 
 
-class GatesIn(LabIn):
+class GatesIn(Closing, LabIn):
     model_config = example(**LabIn.example(), gates=[[1.0, 0.0]], top=10, board="a1b2", turn=7)
 
     gates: Gates = Field(description="[layers, heads] in [0, 1].")
@@ -234,7 +250,7 @@ class GatesOut(Schema):
     kl: float = Field(description="KL(ungated || gated) at the position, nats.")
 
 
-class ContinueIn(LabIn):
+class ContinueIn(Closing, LabIn):
     model_config = example(**LabIn.example(), gates=[[1.0, 0.0]], n_tokens=20, temperature=0.0)
 
     gates: Gates
@@ -282,7 +298,7 @@ class HeadAblationOut(Schema):
     loss_repeat: list[float | None] = Field(description="Mean over the repeats, the same three.")
 
 
-class AttributionIn(LabIn):
+class AttributionIn(Closing, LabIn):
     model_config = example(**LabIn.example(), at=5, token=3290)
 
     at: int | None = Field(
@@ -331,7 +347,7 @@ class AttributionOut(Schema):
     note: str
 
 
-class LensIn(LabIn):
+class LensIn(Closing, LabIn):
     model_config = example(**LabIn.example(), at=5)
 
     at: int | None = Field(default=None, ge=0)

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from headscope.messages.base import ARRAY, REVISION, Schema, TypedArray, example
-from headscope.messages.lab import MAX_TEXT, Gates
+from headscope.messages.lab import MAX_TEXT, Ablation, Gates
 
 ONE_LINE: Final = r"^[^\p{Cc}]*$"
 """No line ends and no other control characters."""
@@ -81,6 +81,9 @@ class GateVectorIn(Schema):
     origin: str = Field(
         default="by hand", max_length=400, pattern=ONE_LINE, description="Where they came from, in words."
     )
+    ablation: Ablation = Field(
+        default="zero", description="What closed heads gave when the gates were made; zero is nothing."
+    )
 
 
 class GateVectorOut(Schema):
@@ -96,6 +99,7 @@ class GateVectorOut(Schema):
         gates=ARRAY,
         closed=1,
         origin="by hand",
+        ablation="zero",
         created_at="2026-01-05T10:00:00Z",
     )
 
@@ -108,6 +112,7 @@ class GateVectorOut(Schema):
     gates: TypedArray = Field(description="[layers, heads] f4.")
     closed: int = Field(description="Gates below 0.5.")
     origin: str
+    ablation: Ablation
     created_at: datetime
 
 

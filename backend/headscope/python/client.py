@@ -228,6 +228,7 @@ class Client:
         self, run_id: str, preset: str, *, seed: int | None = None, threshold: float = 0.5
     ) -> GateVector:
         """Gates that a run gives, by the preset's name; ``seed`` None is the mean over seeds."""
+        from headscope.analyses.ablation import of_run
         from headscope.core.gating.gate_vector import gate_vector
 
         which = {"seed": "mean" if seed is None else str(seed), "threshold": threshold}
@@ -240,7 +241,9 @@ class Client:
             )
         chosen = found[preset]
         result = self._model_of(run_id)
-        return gate_vector(chosen.title, result, decode(dict(chosen.gates)), f"run {run_id}, {preset}")
+        ablation = of_run(self.describe(run_id).params)
+        origin = f"run {run_id}, {preset}"
+        return gate_vector(chosen.title, result, decode(dict(chosen.gates)), origin, ablation)
 
     def export(self, run_id: str, format: str = "json", **view: Any) -> bytes:  # noqa: A002
         """A run as a file's content; formats and options as in ``Run.export``."""

@@ -131,14 +131,14 @@ class Local:
                 found, total = runs.find(
                     session, model=model, task=task, analysis=analysis, status=status, offset=offset
                 )
-                known = [run_out(session, run, self.catalogue.titles()) for run in found]
+                known = [run_out(session, run, self.catalogue.entries()) for run in found]
             yield from (Run(self, one) for one in known)
             offset += max(1, len(known))
 
     def describe(self, run_id: str) -> RunOut:
         """A run as the API tells it."""
         with self._session() as session:
-            return run_out(session, runs.get(session, run_id), self.catalogue.titles())
+            return run_out(session, runs.get(session, run_id), self.catalogue.entries())
 
     def changes(self, run_id: str, timeout: float | None = None) -> Iterator[RunOut]:
         """The run at each change, until it has ended; ``TimeoutError`` after ``timeout`` seconds."""

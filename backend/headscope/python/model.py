@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from headscope.core.gating.ablation import Ablation
 from headscope.core.gating.gate_vector import GateVector
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from torch import nn
 
     from headscope.core.model.head_model import HeadModel
+
+
+Reference = Sequence[str | Sequence[int]]
+"""Texts, or rows of token ids, that closed heads' output is taken from."""
 
 
 class Model:
@@ -75,7 +81,14 @@ class Model:
         table: np.ndarray[Any, np.dtype[np.float32]] = logits[0].float().cpu().numpy()
         return table
 
-    def gated(self, gates: GateVector | Any) -> AbstractContextManager[None]:
+    def gated(
+        self,
+        gates: GateVector | Any,
+        *,
+        ablation: Ablation | None = None,
+        reference: Reference = (),
+        seed: int = 0,
+    ) -> AbstractContextManager[None]:
         """See ``headscope.gated``."""
         import torch
 
@@ -83,15 +96,19 @@ class Model:
         if isinstance(gates, GateVector):
             self._check(gates)
             table = gates.gates
+        kind = ablation or own_ablation(gates)
+        rows = [self.tokenizer.encode(row) if isinstance(row, str) else list(row) for row in reference]
         if self._module is not None:
             from headscope.core.gating.plain_model import gated_model
 
-            return gated_model(self._module, table)
+            return gated_model(self._module, table, kind, rows, seed)
         from headscope.core.gating.gate_vector import gate_table
+        from headscope.core.gating.text_replacements import of_text
 
         given = table.detach().cpu().numpy() if isinstance(table, torch.Tensor) else table
         heads = self.heads
-        return heads.gated(torch.from_numpy(gate_table(given, self.info)).to(heads.device))
+        inside = of_text(heads, kind, rows, seed)
+        return heads.gated(torch.from_numpy(gate_table(given, self.info)).to(heads.device), inside)
 
     def __repr__(self) -> str:
         info = self.info
@@ -148,19 +165,48 @@ def load(
     return Model(catalogue, keep(catalogue, module, words, name), module, settings)
 
 
-def gated(model: Model | nn.Module, gates: GateVector | Any) -> AbstractContextManager[None]:
+def gated(
+    model: Model | nn.Module,
+    gates: GateVector | Any,
+    *,
+    ablation: Ablation | None = None,
+    reference: Reference = (),
+    seed: int = 0,
+) -> AbstractContextManager[None]:
     """Gate the heads of a model while the context is open: what ``load`` gave, or any transformers model.
 
     ``gates`` [layer, head] in [0, 1]: a vector as ``Run.gates`` and ``load_gates`` give it, an array, a
-    tensor or nested lists. Each head's output is multiplied by its gate before W_O, at every position, in
-    generation too. Raises ``Invalid`` for gates of another shape or, where the weights are known, of other
-    weights; for an architecture whose heads aren't known; and where a layer's hook isn't reached.
+    tensor or nested lists. Each head's output z becomes g z + (1 - g) r before W_O, at every position, in
+    generation too. ``ablation`` says what r is: ``zero``, nothing; ``mean``, the head's mean over the
+    ``reference`` texts, their first tokens apart; ``resample``, what it gives in one of them, drawn by
+    ``seed``. Unset it is that which the gates were fitted with, zero for plain arrays. Reference texts are
+    strings, or token ids for a transformers model alone, which has no tokenizer.
+
+    Raises ``Invalid`` for gates of another shape or, where the weights are known, of other weights; for an
+    architecture whose heads aren't known; where a layer's hook isn't reached; without reference texts where
+    they are needed (no-reference); for ``counterfactual``, which texts don't have (no-pairs).
     """
     if isinstance(model, Model):
-        return model.gated(gates)
+        return model.gated(gates, ablation=ablation, reference=reference, seed=seed)
     from headscope.core.gating.plain_model import gated_model
 
-    return gated_model(model, gates)
+    kind = ablation or own_ablation(gates)
+    return gated_model(model, gates, kind, [_token_ids(row) for row in reference], seed)
+
+
+def own_ablation(gates: GateVector | Any) -> Ablation:
+    """What gates were fitted with."""
+    return gates.ablation if isinstance(gates, GateVector) else "zero"
+
+
+def _token_ids(row: str | Sequence[int]) -> list[int]:
+    if isinstance(row, str):
+        raise Invalid(
+            "A transformers model alone has no tokenizer to read reference texts with.",
+            "Give token ids, or the model with its tokenizer: hs.load((model, tokenizer)).",
+            code="tokenizer-missing",
+        )
+    return list(row)
 
 
 def _named(catalogue: Catalogue, asked: str) -> str:

@@ -213,7 +213,8 @@ class Run:
     def export(self, format: str = "json", to: str | Path | None = None, **view: Any) -> bytes:  # noqa: A002
         """The run as a file's content, also written to ``to`` where that is given.
 
-        ``format``: csv, json, npz, html, ipynb, png or svg; ``view``: figure, threshold, mode, theme, head.
+        ``format``: csv, json, npz, html, ipynb, png, svg, heads, heads.csv or heads.json; ``view``: figure,
+        threshold, mode, theme, head.
         Raises ``Invalid`` (unknown-format, unknown-option), ``Unavailable`` (no-browser) for pictures.
         """
         unknown = sorted(set(view) - {"figure", "threshold", "mode", "theme", "head"})

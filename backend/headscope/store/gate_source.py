@@ -29,7 +29,11 @@ def from_file(
         )
     info = models.info(wanted)
     vector = gate_vector(
-        name or found.name or Path(filename).stem, info, found.gates, found.origin or "from a file"
+        name or found.name or Path(filename).stem,
+        info,
+        found.gates,
+        found.origin or "from a file",
+        found.ablation or "zero",
     )
     if found.revision and found.model == info.name and found.revision != info.revision:
         raise Invalid(

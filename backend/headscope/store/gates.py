@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from headscope.core.gating.gate_vector import GateVector
+from headscope.core.gating.gate_vector import GateVector, known_ablation
 from headscope.errors import NotFound
 from headscope.store.artifacts import insert_once
 from headscope.store.tables import GateVectorRow, now
@@ -35,6 +35,7 @@ def add(session: Session, vector: GateVector) -> SavedGates:
         n_heads=n_heads,
         gates=np.ascontiguousarray(vector.gates, dtype="<f4").tobytes(),
         origin=vector.origin,
+        ablation=vector.ablation,
         created_at=now(),
     )
     row = session.get_one(GateVectorRow, vector.id, populate_existing=True)
@@ -64,7 +65,8 @@ def load(session: Session, vector_id: str) -> GateVector:
 def vector_of(row: GateVectorRow) -> GateVector:
     """The gates in a row."""
     table = np.frombuffer(row.gates, dtype="<f4").reshape(row.n_layers, row.n_heads).astype(np.float32)
-    return GateVector(row.id, row.name, row.model, row.revision, table, row.origin)
+    kind = known_ablation(row.ablation)
+    return GateVector(row.id, row.name, row.model, row.revision, table, row.origin, kind)
 
 
 def everything(session: Session, model: str | None = None) -> list[GateVectorRow]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy.orm import Session
 
 from headscope.analyses import ANALYSES
+from headscope.analyses.ablation import of_run as of_params
 from headscope.analyses.base import Result
 from headscope.analyses.offered_gates import AskedGates, GatePreset
 from headscope.core.gating.gate_vector import GateVector, gate_vector
@@ -64,7 +65,9 @@ def take(
     one = len(result.seeds) == 1 or not chosen.of_seeds
     of = f", seed {seed}" if seed is not None else "" if one else ", mean over seeds"
     words = f"{chosen.title}, {run.task}{of}" if run.task else f"{chosen.title}{of}"
-    vector = gate_vector(words, result.model, chosen.gates, f"run {run.id}, {chosen.name}{of}")
+    vector = gate_vector(
+        words, result.model, chosen.gates, f"run {run.id}, {chosen.name}{of}", of_params(result.params)
+    )
     vector.check_model(model)
     return vector
 

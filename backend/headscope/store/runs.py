@@ -7,7 +7,7 @@ computes or is done is returned, one that failed or was cancelled gets another a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -174,7 +174,7 @@ def _row(request: Request) -> dict[str, Any]:
         "analysis_version": request.version,
         "title": request.title,
         "model": request.model.name,
-        "model_info": asdict(request.model),
+        "model_info": request.model.to_json(),
         "attention": request.attention,
         "task": request.task,
         "task_title": request.task_title,

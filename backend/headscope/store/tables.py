@@ -294,6 +294,8 @@ class GateVectorRow(Base):
     gates: Mapped[bytes] = mapped_column(LargeBinary)
     """[layer, head] float32, little-endian."""
     origin: Mapped[str] = mapped_column(Text)
+    ablation: Mapped[str] = mapped_column(String(32), server_default="zero")
+    """What closed heads gave when they were fitted."""
     created_at: Mapped[datetime] = mapped_column(default=now)
 
     __table_args__ = (Index("ix_gate_vectors_model", "model"),)

@@ -1,4 +1,5 @@
-"""The tasks that ship: the paper's, agreement from BLiMP, worked problems, and the generated ones.
+"""The tasks that ship: the paper's, agreement from BLiMP, worked problems, the generated ones, and those made
+from templates (``tasks.templated``).
 
 Rows lie in ``data/`` with their licences; data/README.md says where each file is from and how it was made.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -15,6 +17,7 @@ from headscope.tasks.forms import with_forms
 from headscope.tasks.generated import InductionTask, RuleTask
 from headscope.tasks.task import Row, Task
 from headscope.tasks.template import CONTINUATION, LONG_QUESTION, QUESTION
+from headscope.tasks.templated import templated_tasks
 from headscope.tasks.text import TextTask
 
 _FUNCTION_VECTORS = "ericwtodd/function_vectors, dataset_files/abstractive (Todd et al. 2024)"
@@ -67,10 +70,17 @@ _PAIRS = (
 @cache
 def builtin_tasks() -> MappingProxyType[str, Task]:
     """All built-in tasks by name, in the order in which they are shown."""
-    tasks: list[Task] = [*_generated(), *_word_pairs(), *_questions(), *_agreement()]
+    tasks: list[Task] = [
+        *_generated(),
+        *_word_pairs(),
+        *_questions(),
+        *_agreement(),
+        *templated_tasks(_rows("singular-plural"), _rows("present-past")),
+    ]
     return MappingProxyType({task.name: task for task in tasks})
 
 
+@cache
 def _rows(name: str) -> tuple[Row, ...]:
     packed = (files("headscope.tasks") / "data" / f"{name}.jsonl.gz").read_bytes()
     return tuple(Row(**json.loads(line)) for line in gzip.decompress(packed).splitlines())
@@ -162,24 +172,32 @@ def _agreement() -> list[TextTask]:
 def _generated() -> list[Task]:
     induction = InductionTask(
         "induction",
-        "Induction on random tokens",
-        "24 random tokens, then the same 24 again: only copying from the first copy can predict the second.",
+        "Induction on random words",
+        "24 random words, then the same 24 again: only copying from the first copy can predict the second.",
         source="Drawn from the model's vocabulary (Elhage et al. 2021; Olsson et al. 2022)",
         licence=_MIT,
         targets="The second copy but for its first token.",
         judged="each",
     )
-    return [induction, _rule("ABA", "first"), _rule("ABB", "second")]
+    any_token = replace(
+        induction,
+        name="induction-any-token",
+        title="Induction on any tokens",
+        description="The same with tokens of all kinds, pieces of words and of characters among them: what "
+        "the task induction drew before it drew words.",
+        words=False,
+    )
+    return [induction, any_token, _rule("ABA", "first"), _rule("ABB", "second")]
 
 
 def _rule(rule: str, which: str) -> RuleTask:
     return RuleTask(
         f"rule-{rule.lower()}",
         f"Abstract rule {rule}",
-        f"Lines of random tokens, A^B^{rule[-1]}, then a new A^B^: the {which} token is the answer.",
+        f"Lines of random words, A^B^{rule[-1]}, then a new A^B^: the {which} one is the answer.",
         source="Drawn from the model's vocabulary (Yang et al. 2025)",
         licence=_MIT,
-        targets=f"The line's {which} token again; the other one is the counterfactual.",
+        targets=f"The line's {which} word again; the other one is the counterfactual.",
         shots=5,  # with two, a small model guesses which of the two tokens it is
         rule="ABA" if rule == "ABA" else "ABB",
     )

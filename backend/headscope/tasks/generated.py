@@ -1,10 +1,13 @@
 """Tasks whose examples are drawn from a tokenizer's vocabulary, the same for a seed and tokenizer.
 
 Induction: [BOS] t1 .. tn t1 .. tn, the t's different and random. The second copy carries loss from its second
-token on: nothing before says that its first token comes. [SCIENCE.md section 5; Elhage et al. 2021]
+token on: nothing before says that its first token comes [Elhage et al. 2021]. The t's are whole words with
+their space, so that nothing but their order is odd; pieces of words and of characters, which most of a
+vocabulary is, would be; where there are fewer words than two sequences take, any tokens.
 
-Abstract rules ABA and ABB on random single tokens: lines ``A^B^A``, each with tokens of its own, then
-``A^B^`` whose answer is A or B by the rule; the other one is the counterfactual [Yang et al. 2025].
+Abstract rules ABA and ABB on random words of a token each: lines ``A^B^A``, each with tokens of its own, then
+``A^B^`` whose answer is A or B by the rule; the other one is the counterfactual [Yang et al. 2025]. In the
+paired prompt the question's tokens change places, so that the rule answers with the other one.
 """
 
 from __future__ import annotations
@@ -20,12 +23,13 @@ from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.draw import distinct
 from headscope.tasks.fitting import collect
+from headscope.tasks.pool import check_sets, set_of
 from headscope.tasks.task import Example, Examples, Judged, Split
 from headscope.tasks.text import MAX_SHOTS
-from headscope.tasks.vocabulary import ordinary_tokens, rule_tokens, within_text
+from headscope.tasks.vocabulary import ordinary_tokens, rule_tokens, within_text, word_tokens
 
-GENERATOR = 1
-"""Version of what is drawn; part of the content hash."""
+GENERATOR = 2
+"""Version of what is drawn; part of the content hash. The first drew any tokens."""
 N_TRAIN = 1024
 N_TEST = 256
 _SIZES: dict[Split, int] = {"train": N_TRAIN, "test": N_TEST}
@@ -67,16 +71,19 @@ class _Generated:
 
 @dataclass(frozen=True)
 class InductionTask(_Generated):
-    """Random tokens, repeated. ``length`` is n, the tokens in one copy."""
+    """Random words, repeated; with ``words`` false any tokens, as the first version drew them. ``length`` is
+    n, the tokens in one copy.
+    """
 
     length: int = 24
+    words: bool = True
 
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 over generator version, length and sizes."""
         return _hash(
             {
-                "generator": ["induction", GENERATOR],
+                "generator": ["induction", GENERATOR if self.words else 1],
                 "length": self.length,
                 "judged": self.judged,
                 "sizes": _SIZES,
@@ -92,6 +99,7 @@ class InductionTask(_Generated):
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
         """See ``Task.examples``. Raises Invalid (``shots``) where in-context examples are asked for."""
         if shots:
@@ -103,7 +111,9 @@ class InductionTask(_Generated):
         return collect(self.name, self._drawn(tokenizer, split, seed), limit=limit, n_ctx=n_ctx)
 
     def _drawn(self, tokenizer: Tokenizer, split: Split, seed: int) -> Iterator[tuple[str, Example]]:
-        vocabulary = ordinary_tokens(tokenizer)
+        vocabulary = word_tokens(tokenizer) if self.words else ()
+        if len(vocabulary) < 2 * self.length:
+            vocabulary = ordinary_tokens(tokenizer)
         if len(vocabulary) < 2 * self.length:
             raise _small_vocabulary(self.name, len(vocabulary), 2 * self.length)
         bos = [tokenizer.bos_id] if tokenizer.adds_bos and tokenizer.bos_id is not None else []
@@ -136,28 +146,41 @@ class RuleTask(_Generated):
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
         """See ``Task.examples``; in-context examples are drawn from the training split's tokens."""
         shots = self.shots if shots is None else shots
         if not 0 <= shots <= MAX_SHOTS:
             raise Invalid(f"{shots} in-context examples.", f"Ask for 0 to {MAX_SHOTS}.", code="shots")
-        return collect(self.name, self._drawn(tokenizer, split, seed, shots), limit=limit, n_ctx=n_ctx)
+        sets = pool if shots and split == "train" else None
+        return collect(self.name, self._drawn(tokenizer, split, seed, shots, sets), limit=limit, n_ctx=n_ctx)
 
     def _drawn(
-        self, tokenizer: Tokenizer, split: Split, seed: int, shots: int
+        self, tokenizer: Tokenizer, split: Split, seed: int, shots: int, sets: int | None
     ) -> Iterator[tuple[str, Example]]:
-        pool = rule_tokens(tokenizer, seed)
+        pool = rule_tokens(tokenizer, seed, whole=True)
         needed = 2 * shots + 2
         if len(pool["train"]) < needed or len(pool["test"]) < 2:
             raise _small_vocabulary(self.name, sum(map(len, pool.values())), needed)
+        shared = [
+            [
+                pool["train"][index]
+                for index in distinct(f"rule pool {seed} {each}", len(pool["train"]), 2 * shots)
+            ]
+            for each in range(0 if sets is None else check_sets(sets))
+        ]
         bos = [tokenizer.bos_id] if tokenizer.adds_bos and tokenizer.bos_id is not None else []
         caret, newline = within_text(tokenizer, "^"), within_text(tokenizer, "\n")
         for number in range(_SIZES[split]):
             # The rule isn't in the key: ABA and ABB ask the same questions.
             key = f"rule {seed} {split} {number}"
             train = [pool["train"][index] for index in distinct(key, len(pool["train"]), needed)]
-            pairs = list(zip(train[2::2], train[3::2], strict=True))
             a, b = train[:2]
+            items, mine = train[2:], None
+            if sets is not None:
+                mine = set_of(self.name, number, shared, (a, b))
+                items = shared[mine]
+            pairs = list(zip(items[::2], items[1::2], strict=True))
             if split == "test":
                 a, b = (pool["test"][index] for index in distinct(f"{key} question", len(pool["test"]), 2))
             tokens = list(bos)
@@ -165,8 +188,10 @@ class RuleTask(_Generated):
                 answer, _ = self._answers(first, second)
                 tokens += [first, *caret, second, *caret, answer, *newline]
             answer, other = self._answers(a, b)
+            paired = (*tokens, b, *caret, a, *caret, answer)
             tokens += [a, *caret, b, *caret, answer]
-            yield f"{split} {number}", Example(tuple(tokens), (len(tokens) - 1,), (other,))
+            place = len(tokens) - 1
+            yield f"{split} {number}", Example(tuple(tokens), (place,), (other,), paired, mine)
 
     def _answers(self, a: int, b: int) -> tuple[int, int]:
         """The rule's answer and the other rule's."""

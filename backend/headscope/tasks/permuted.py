@@ -44,4 +44,4 @@ def _with_target(example: Example, giver: Example) -> Example:
     tokens = list(example.tokens)
     for position, token in zip(example.targets, giver.target_ids, strict=True):
         tokens[position] = token
-    return Example(tuple(tokens), example.targets, giver.counterfactual)
+    return replace(example, tokens=tuple(tokens), counterfactual=giver.counterfactual)

@@ -40,6 +40,17 @@ def render(
     return Example(tuple(tokens), tuple(range(start, len(tokens))), tuple(other[at:]))
 
 
+def paired_tokens(
+    tokenizer: Tokenizer, example: Example, context: str, target: str, *, bos: bool | None = None
+) -> tuple[int, ...] | None:
+    """Tokens of another context before the example's own target; None unless they match its positions."""
+    tokens, _ = _answered(tokenizer, context, target, bos)
+    start = min(example.targets)
+    if len(tokens) != len(example.tokens) or tuple(tokens[start:]) != example.tokens[start:]:
+        return None
+    return tuple(tokens)
+
+
 def _check(answer: str, tokens: list[int], start: int) -> None:
     if start == len(tokens):
         raise Invalid(

@@ -14,7 +14,9 @@ from headscope.tasks.text import TextTask
 
 
 class StoredTask(BaseModel):
-    """What is kept of a text task. ``rows`` are [prompt, target, counterfactual or null]."""
+    """What is kept of a text task. ``rows`` are [prompt, target, counterfactual or null], and their paired
+    prompt where they have one.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -40,7 +42,10 @@ class StoredTask(BaseModel):
 def to_json(task: TextTask) -> dict[str, Any]:
     """Plain JSON values that ``from_json`` reads back to an equal task."""
     content = {field.name: getattr(task, field.name) for field in fields(task)}
-    content["rows"] = [[row.prompt, row.target, row.counterfactual] for row in task.rows]
+    content["rows"] = [
+        [row.prompt, row.target, row.counterfactual, *([] if row.paired is None else [row.paired])]
+        for row in task.rows
+    ]
     return StoredTask(**content).model_dump()
 
 
@@ -61,7 +66,7 @@ def from_json(content: Mapping[str, Any]) -> TextTask:
 
 
 def _row(values: list[str | None]) -> Row:
-    prompt, target, counterfactual = values
+    prompt, target, counterfactual, paired = (*values, None) if len(values) == 3 else values
     if prompt is None or target is None:
         raise ValueError("a row lacks its prompt or its target")
-    return Row(prompt, target, counterfactual)
+    return Row(prompt, target, counterfactual, paired)

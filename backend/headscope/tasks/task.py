@@ -19,11 +19,14 @@ Judged = Literal["top", "each", "pair"]
 
 @dataclass(frozen=True)
 class Row:
-    """One question. ``counterfactual`` is a wrong answer of the same kind, where there is one."""
+    """One question. ``counterfactual`` is a wrong answer of the same kind, where there is one; ``paired`` a
+    prompt like this one with another answer: the counterfactual, where there is one.
+    """
 
     prompt: str
     target: str
     counterfactual: str | None = None
+    paired: str | None = None
 
 
 @dataclass(frozen=True)
@@ -31,12 +34,17 @@ class Example:
     """A rendered row. ``tokens`` end with the last target token; ``targets`` are the positions in
     ``tokens`` that carry loss (the logits that predict position p stand at p - 1, so p >= 1).
     ``counterfactual`` are the token ids that would stand there for the wrong answer, from the first
-    target position on; they may be more or fewer than the targets.
+    target position on; they may be more or fewer than the targets. ``paired`` are the tokens of the paired
+    prompt with this row's own targets after it, position by position as ``tokens``; None where there is
+    none, or where the two differ in length. ``pool_set`` is the set that its in-context examples are, where
+    they come from a pool.
     """
 
     tokens: tuple[int, ...]
     targets: tuple[int, ...]
     counterfactual: tuple[int, ...] | None = None
+    paired: tuple[int, ...] | None = None
+    pool_set: int | None = None
 
     @property
     def target_ids(self) -> tuple[int, ...]:
@@ -50,11 +58,13 @@ class Examples(Sequence[Example]):
 
     ``n_left_out`` rows came before the last example and are longer than the context; the longest of
     them has ``longest`` tokens (0 where none was left out). They are to be reported, never hidden.
+    ``offered`` answers stand in each prompt to choose from, 0 where it offers none.
     """
 
     items: tuple[Example, ...]
     n_left_out: int = 0
     longest: int = 0
+    offered: int = 0
 
     @overload
     def __getitem__(self, index: int) -> Example: ...
@@ -66,10 +76,18 @@ class Examples(Sequence[Example]):
     def __len__(self) -> int:
         return len(self.items)
 
-    def chance(self, judged: Judged = "top") -> float:
-        """What always guessing the same would get, in [0, 1]; 0 where there are no examples.
+    @property
+    def pool_sets(self) -> tuple[int, ...] | None:
+        """Which set of in-context examples each example has; None where any has its own."""
+        sets = [example.pool_set for example in self.items]
+        known = tuple(each for each in sets if each is not None)
+        return known if sets and len(known) == len(sets) else None
 
-        The most frequent answer for ``top``, the most frequent token for ``each``, a coin for ``pair``.
+    def chance(self, judged: Judged = "top") -> float:
+        """What guessing would get, in [0, 1]; 0 where there are no examples.
+
+        The most frequent answer for ``top``, or one of those offered where that gets more; the most frequent
+        token for ``each``, a coin for ``pair``.
         """
         if judged == "pair":
             return 0.5
@@ -80,7 +98,9 @@ class Examples(Sequence[Example]):
                     shares[token] += 1 / len(example.targets)  # type: ignore[assignment]
             return max(shares.values(), default=0.0) / max(len(self.items), 1)
         counts = Counter(example.target_ids for example in self.items)
-        return max(counts.values()) / len(self.items) if counts else 0.0
+        if not counts:
+            return 0.0
+        return max(max(counts.values()) / len(self.items), 1 / self.offered if self.offered else 0.0)
 
 
 @runtime_checkable
@@ -167,10 +187,12 @@ class Task(Protocol):
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
         """Examples of one split, in a fixed order for a seed; in-context ones are of the training split only.
 
-        ``limit`` stops after so many. Rows longer than ``n_ctx`` tokens are left out and counted;
+        ``limit`` stops after so many. With ``pool`` the training rows share so many sets of in-context
+        examples (``tasks.pool``). Rows longer than ``n_ctx`` tokens are left out and counted;
         ``Invalid`` where nothing is left, or where a target tokenises to nothing.
         """
         ...

@@ -4,14 +4,14 @@
 2. A seed puts the rows in order by hash; the first ``TEST_SHARE`` of them are the test split, the rest the
    training split. Each split keeps that order.
 3. A row's in-context examples are drawn by hash of seed and prompt from the training split without the row
-   itself; with more shots the first ones stay the same.
+   itself; with more shots the first ones stay the same. Or training rows share a few sets (``tasks.pool``).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Literal
@@ -20,7 +20,8 @@ from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.draw import distinct, ordered
 from headscope.tasks.fitting import collect
-from headscope.tasks.render import render
+from headscope.tasks.pool import check_sets, set_of
+from headscope.tasks.render import paired_tokens, render
 from headscope.tasks.task import Example, Examples, Judged, Row, Split
 from headscope.tasks.template import QUESTION, Template
 
@@ -84,7 +85,7 @@ class TextTask:
         Nor does the instruction, which is part of its own form's template.
         """
         content = {
-            "rows": [[row.prompt, row.target, row.counterfactual] for row in self.rows],
+            "rows": [_identity(row) for row in self.rows],
             "template": asdict(self._template),
             "shots": self.shots,
             "bos": self.bos,
@@ -133,19 +134,30 @@ class TextTask:
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
-        """See ``Task.examples``. Also raises Invalid naming the row whose target tokenises to nothing."""
-        drawn = self._rendered(tokenizer, split, seed, self.check_shots(shots))
+        """See ``Task.examples``. Also raises Invalid naming the row whose target tokenises to nothing, and
+        what ``tasks.pool`` does.
+        """
+        shots = self.check_shots(shots)
+        if pool is not None and shots and split == "train":
+            drawn = self._pooled(tokenizer, seed, shots, pool)
+        else:
+            drawn = self._rendered(tokenizer, split, seed, shots)
         return collect(self.name, drawn, limit=limit, n_ctx=n_ctx)
 
     def asked(self, tokenizer: Tokenizer, row: Row, in_context: Sequence[Row]) -> Example:
         """A row after these in-context examples. Raises Invalid naming the row, see ``render``."""
         text = self._template.context(in_context, row.prompt)
         try:
-            return render(tokenizer, text, row.target, row.counterfactual, bos=self.bos)
+            example = render(tokenizer, text, row.target, row.counterfactual, bos=self.bos)
         except Invalid as error:
             where = f"Task {self.name}, the row with prompt {_short(row.prompt)}: "
             raise Invalid(where + error.message, error.remedy, code=error.code) from error
+        if row.paired is None:
+            return example
+        text = self._template.context(in_context, row.paired)
+        return replace(example, paired=paired_tokens(tokenizer, example, text, row.target, bos=self.bos))
 
     def _rendered(
         self, tokenizer: Tokenizer, split: Split, seed: int, shots: int
@@ -159,6 +171,23 @@ class TextTask:
             )
             example = self.asked(tokenizer, row, context)
             yield row.prompt, example
+
+    def _pooled(
+        self, tokenizer: Tokenizer, seed: int, shots: int, pool: int
+    ) -> Iterator[tuple[str, Example]]:
+        """The training rows one by one, their in-context examples from ``pool`` sets."""
+        train = self.split(seed)["train"]
+        sets = [distinct(f"pool {seed} {number}", len(train), shots) for number in range(check_sets(pool))]
+        for place, row in enumerate(train):
+            mine = set_of(self.name, place, sets, (place,))
+            context = [train[index] for index in sets[mine]]
+            yield row.prompt, replace(self.asked(tokenizer, row, context), pool_set=mine)
+
+
+def _identity(row: Row) -> list[str | None]:
+    """What of a row counts for its task's hash: rows without a paired prompt as ever."""
+    paired = [] if row.paired is None else [row.paired]
+    return [row.prompt, row.target, row.counterfactual, *paired]
 
 
 def _in_context(train: Sequence[Row], own: int | None, key: str, shots: int) -> list[Row]:

@@ -13,6 +13,7 @@ from headscope.tasks.task import Split
 
 _POOL = 2000
 _TEST_SHARE = 0.2
+_FEW = 100
 
 
 @lru_cache(maxsize=4)
@@ -22,15 +23,22 @@ def ordinary_tokens(tokenizer: Tokenizer) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=8)
-def rule_tokens(tokenizer: Tokenizer, seed: int) -> dict[Split, tuple[int, ...]]:
+def rule_tokens(tokenizer: Tokenizer, seed: int, *, whole: bool = False) -> dict[Split, tuple[int, ...]]:
     """Up to 2000 tokens of two or more ASCII letters, without a space before, a fifth of them for testing.
 
-    Each is what the tokenizer itself makes of its text, so that ``A^B^A`` reads as these tokens. Single
-    letters are used too where there are fewer than 100 others (byte-level vocabularies of toy models).
+    Each is what the tokenizer itself makes of its text, so that ``A^B^A`` reads as these tokens. ``whole``
+    takes those that are words and no endings: the vocabulary has them with a space before, too. Where there
+    are fewer than 100, any are taken, and single letters where there are fewer than 100 of these
+    (byte-level vocabularies of toy models).
     """
-    words = [i for i in ordinary_tokens(tokenizer) if _is_word(_bytes(tokenizer, i), 2)]
-    if len(words) < 100:
-        words = [i for i in ordinary_tokens(tokenizer) if _is_word(_bytes(tokenizer, i), 1)]
+    ordinary = {i: _bytes(tokenizer, i) for i in ordinary_tokens(tokenizer)}
+    after_space = {spelled[1:] for spelled in ordinary.values() if spelled[:1] == b" "} if whole else set()
+    letters = [i for i, spelled in ordinary.items() if _is_word(spelled, 2)]
+    words = [i for i in letters if ordinary[i] in after_space]
+    if len(words) < _FEW:
+        words = letters
+    if len(words) < _FEW:
+        words = [i for i, spelled in ordinary.items() if _is_word(spelled, 1)]
     shuffled = (words[index] for index in ordered(f"rule tokens {seed}", [str(i) for i in words]))
     pool = tuple(islice((i for i in shuffled if _is_canonical(tokenizer, i)), _POOL))
     n_test = round(_TEST_SHARE * len(pool))
@@ -46,6 +54,13 @@ def spaced_words(tokenizer: Tokenizer, seed: int) -> Iterator[str]:
     words = [w.decode() for w in spelled if w[:1] == b" " and _is_word(w[1:], 2) and w.islower()]
     shuffled = (words[index] for index in ordered(f"spaced words {seed}", words))
     return (word for word in shuffled if len(tokenizer.encode(f" a{word} a", bos=False)) == 3)
+
+
+@lru_cache(maxsize=4)
+def word_tokens(tokenizer: Tokenizer) -> tuple[int, ...]:
+    """Up to 2000 of ``spaced_words`` as ids, the same for every seed."""
+    words = islice(spaced_words(tokenizer, 0), _POOL)
+    return tuple(tokenizer.encode(f" a{word} a", bos=False)[1] for word in words)
 
 
 def within_text(tokenizer: Tokenizer, character: str) -> tuple[int, ...]:

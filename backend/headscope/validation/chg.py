@@ -14,15 +14,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
+import torch
 from jaxtyping import Float
 
 from headscope.analyses.base import Progress, Spec
 from headscope.analyses.chg import CHG
 from headscope.analyses.chg.schema import PAPER, ChgParams
 from headscope.analyses.in_place import compute
+from headscope.core.gating.evaluation import Contrasted
+from headscope.core.gating.pairs import pair_losses
 from headscope.core.model.head_model import HeadModel
 from headscope.validation.model import as_model
 from headscope.validation.planted import ROLES, Role, build
@@ -36,6 +39,9 @@ N_TRAIN, N_TEST = 256, 64
 PAPER_SETTINGS: Final = ChgParams.model_validate(PAPER)
 
 QUICK_SETTINGS: Final = PAPER_SETTINGS.model_copy(update={"seeds": 8, "steps": 150, "batch_size": 8})
+
+HALF: Final = 0.5
+"""A gate above this is open; a head is harmful to most fits where fewer than this share open it."""
 
 MOSTLY: Final = 0.9
 """The share of models in which the redundant pair must be found."""
@@ -51,6 +57,9 @@ class Trial:
     found: Heads
     g_plus: Float[np.ndarray, "seed layer head"]
     g_minus: Float[np.ndarray, "seed layer head"]
+    redundancy: Float[np.ndarray, "layer head"]
+    """Each head's largest interaction with another, nats (``core.gating.pairs``); NaN where nothing is fitted.
+    """
     seconds: float
 
     @property
@@ -75,22 +84,44 @@ class Verdict:
         return self.n_models > 0 and perfect and self.pairs >= MOSTLY
 
 
+class Draws(Protocol):
+    """Finished trials of one setting (``kept.KeptDraws``)."""
+
+    def get(self, case: Case) -> Trial | None: ...  # noqa: D102
+
+    def put(self, one: Trial) -> None: ...  # noqa: D102
+
+
 def trials(
-    cases: Sequence[Case], params: ChgParams, report: Callable[[Progress], None] = lambda _: None
+    cases: Sequence[Case],
+    params: ChgParams,
+    report: Callable[[Progress], None] = lambda _: None,
+    draws: Draws | None = None,
 ) -> Iterator[Trial]:
-    """Fit the cases one after the other; ``report`` gets progress over all of them, and the time left."""
-    began = time.monotonic()
-    sizes = [_work(case) for case in cases]
+    """Fit the cases one after the other, or take those that are kept in ``draws`` and keep the others there.
+
+    ``report`` gets progress over all of them, and the time left.
+    """
+    began, sizes, taken = time.monotonic(), [_work(case) for case in cases], 0.0
     for number, case in enumerate(cases):
         done = sum(sizes[:number])
 
-        def told(progress: Progress, done: float = done, number: int = number) -> None:
+        def told(progress: Progress, done: float = done, number: int = number, taken: float = taken) -> None:
             fraction = (done + progress.fraction * sizes[number]) / sum(sizes)
-            left = (time.monotonic() - began) * (1 - fraction) / fraction if fraction > 0.01 else None
+            fitted = fraction - taken / sum(sizes)
+            left = (time.monotonic() - began) * (1 - fraction) / fitted if fitted > 0.01 else None
             where = f"model {number + 1} of {len(cases)} · {progress.phase}"
             report(replace(progress, phase=where, fraction=fraction, seconds_left=left))
 
-        yield trial(case, params, told)
+        known = draws.get(case) if draws else None
+        if known is not None:
+            taken += sizes[number]
+            yield known
+            continue
+        one = trial(case, params, told)
+        if draws:
+            draws.put(one)
+        yield one
 
 
 def trial(case: Case, params: ChgParams, report: Callable[[Progress], None] = lambda _: None) -> Trial:
@@ -100,10 +131,22 @@ def trial(case: Case, params: ChgParams, report: Callable[[Progress], None] = la
     task = PlantedTask(rows=(N_TRAIN, N_TEST), vocab=plan.vocab, copy=COPIED)
     truth = premises(model, plan, task.examples(None, "test"), params.regularisation)
     none = np.zeros((0, plan.n_layers, plan.n_heads), np.float32)
-    g_plus, g_minus = _fit(model, task, params, report) if truth.hold else (none, none)
+    g_plus, g_minus, redundancy = none, none, np.full(none.shape[1:], np.nan, np.float32)
+    if truth.hold:
+        g_plus, g_minus = _fit(model, task, params, report)
+        redundancy = redundancies(model, task.examples(None, "test"), g_plus)
     planted = {role: plan.heads(role) for role in ROLES}
     seconds = time.monotonic() - began
-    return Trial(case, truth, planted, found_roles(g_plus, g_minus), g_plus, g_minus, seconds)
+    return Trial(case, truth, planted, found_roles(g_plus, g_minus), g_plus, g_minus, redundancy, seconds)
+
+
+def redundancies(
+    model: HeadModel, examples: Sequence[Contrasted], g_plus: Float[np.ndarray, "seed layer head"]
+) -> Float[np.ndarray, "layer head"]:
+    """Each head's largest interaction with another, nats; the heads that most fits find harmful are closed."""
+    base = torch.tensor((np.nanmean(g_plus > HALF, axis=0) > HALF).astype(np.float32))
+    every = [(layer, head) for layer in range(len(base)) for head in range(len(base[0]))]
+    return pair_losses(model, examples, base, every).redundancy.reshape(base.shape)
 
 
 def verdict(done: Sequence[Trial]) -> Verdict:
@@ -123,11 +166,12 @@ def to_json(done: Sequence[Trial], params: ChgParams) -> dict[str, Any]:
         "models_counted": said.n_models,
         "pair_found": said.pairs if said.n_models else None,
         "overall": _scores(said.matches),
-        "models": [_trial(one) for one in done],
+        "models": [described(one) for one in done],
     }
 
 
-def _trial(one: Trial) -> dict[str, Any]:
+def described(one: Trial) -> dict[str, Any]:
+    """All there is to know of a trial, as plain JSON."""
     shape = SIZES[one.case.size]
     return {
         **asdict(one.case),
@@ -138,6 +182,7 @@ def _trial(one: Trial) -> dict[str, Any]:
         "scores": _scores(one.matches),
         "g_plus": _rounded(one.g_plus),
         "g_minus": _rounded(one.g_minus),
+        "redundancy": _rounded(one.redundancy[None])[0],
         "seconds": round(one.seconds, 1),
     }
 

@@ -15,26 +15,33 @@ from headscope.validation.words import word_tokenizer
 
 
 def as_model(weights: Weights, plan: Plan, name: str) -> HeadModel:
-    """The model in float32, on the CPU."""
-    info = _info(weights, plan, name)
-    module, adapter, boot = native(_settings(plan), info)
+    """The model of a plan in float32, on the CPU."""
+    return model_of(weights, name, plan.start, revision="planted")
+
+
+def model_of(weights: Weights, name: str, start: int | None, revision: str) -> HeadModel:
+    """A model of these weights in float32, on the CPU; ``start`` is the token that goes first, if any."""
+    info = _info(weights, name, revision, bos=start is not None)
+    module, adapter, boot = native(settings(weights), info)
     module.load_state_dict({key: value.float() for key, value in _state(weights).items()})
-    tokenizer = word_tokenizer(plan.vocab, plan.start)
+    tokenizer = word_tokenizer(len(weights.W_E), start)
     return BridgedModel(module, boot, adapter, info, tokenizer, attention="eager")
 
 
-def _settings(plan: Plan) -> dict[str, object]:
+def settings(weights: Weights) -> dict[str, object]:
+    """TransformerLens' settings for a model of these shapes."""
+    n_layers, n_heads, d_model, d_head = weights.W_Q.shape
     return {
-        "n_layers": plan.n_layers,
-        "d_model": plan.d_model,
-        "n_heads": plan.n_heads,
-        "n_key_value_heads": plan.groups,
-        "d_head": plan.d_head,
-        "d_mlp": plan.vocab,
+        "n_layers": n_layers,
+        "d_model": d_model,
+        "n_heads": n_heads,
+        "n_key_value_heads": weights.W_K.shape[1],
+        "d_head": d_head,
+        "d_mlp": 1 if weights.W_in is None else weights.W_in.shape[-1],
         "act_fn": "relu",
-        "n_ctx": plan.n_ctx,
-        "d_vocab": plan.vocab,
-        "attn_only": not plan.mlp,
+        "n_ctx": len(weights.W_pos),
+        "d_vocab": len(weights.W_E),
+        "attn_only": weights.W_in is None,
         "normalization_type": None,
         "positional_embedding_type": "standard",
         "architecture": "TransformerLensNative",
@@ -56,24 +63,25 @@ def _state(weights: Weights) -> dict[str, torch.Tensor]:
     return state | {name.replace("weight", "bias"): weight.new_zeros(len(weight)) for name, weight in inner}
 
 
-def _info(weights: Weights, plan: Plan, name: str) -> ModelInfo:
+def _info(weights: Weights, name: str, revision: str, *, bos: bool) -> ModelInfo:
+    n_layers, n_heads, d_model, d_head = weights.W_Q.shape
     inner = [weights.W_Q, weights.W_K, weights.W_V, weights.W_O, weights.W_in, weights.W_out]
     n_inner = sum(w.numel() for w in inner if w is not None)
     return ModelInfo(
         name=name,
-        revision="planted",
+        revision=revision,
         architecture="TransformerLensNative",
-        n_layers=plan.n_layers,
-        n_heads=plan.n_heads,
-        n_kv_heads=plan.groups,
-        d_model=plan.d_model,
-        d_head=plan.d_head,
-        d_vocab=plan.vocab,
-        n_ctx=plan.n_ctx,
+        n_layers=n_layers,
+        n_heads=n_heads,
+        n_kv_heads=weights.W_K.shape[1],
+        d_model=d_model,
+        d_head=d_head,
+        d_vocab=len(weights.W_E),
+        n_ctx=len(weights.W_pos),
         n_params=n_inner + sum(w.numel() for w in (weights.W_E, weights.W_pos, weights.W_U)),
         n_params_non_embedding=n_inner,
         dtype="float32",
         weight_processing="none",
         tokenizer_hash="planted",
-        bos=True,
+        bos=bos,
     )

@@ -73,9 +73,11 @@ def sizes_named(name: str | None, otherwise: tuple[str, ...]) -> tuple[str, ...]
     return (name,)
 
 
-def cases(sizes: tuple[str, ...], noises: tuple[float, ...], seed: int) -> list[Case]:
-    """Every size in every form at every noise, each with a seed of its own, counting up from ``seed``."""
-    every = itertools.product(sizes, FORMS, noises)
+def cases(sizes: tuple[str, ...], noises: tuple[float, ...], seed: int, draws: int = 1) -> list[Case]:
+    """Every size in every form at every noise, ``draws`` times over; each case has a seed of its
+    own, counting up from ``seed``.
+    """
+    every = list(itertools.product(sizes, FORMS, noises)) * draws
     return [Case(*case, seed + number) for number, case in enumerate(every)]
 
 

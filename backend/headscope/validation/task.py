@@ -58,6 +58,7 @@ class PlantedTask:
         seed: int = 0,
         shots: int | None = None,
         n_ctx: int | None = None,
+        pool: int | None = None,
     ) -> Examples:
         """A split's examples; they need no tokenizer."""
         n, offset = (self.rows[0], 0) if split == "train" else (self.rows[1], 10_000)

@@ -15,6 +15,7 @@ from headscope.analyses.headline import told
 from headscope.analyses.request import spoken
 from headscope.core.arrays import encode
 from headscope.jobs.client import notice
+from headscope.jobs.threads import threads_of
 from headscope.messages import GateVectorOut, PromptOut
 from headscope.models.catalogue import Catalogue, ModelEntry
 from headscope.store import workers
@@ -37,15 +38,17 @@ from headscope.web.schemas import (
 )
 
 
-def run_out(session: Session, run: Run, titles: Mapping[str, str]) -> RunOut:
-    """A run with its attempts, and what is wrong with where it waits; ``titles`` are the models'."""
+def run_out(session: Session, run: Run, entries: Mapping[str, ModelEntry]) -> RunOut:
+    """A run with its attempts, and what is wrong with where it waits; ``entries`` are the models'."""
+    known_model = entries.get(run.model)
     return RunOut(
         id=run.id,
         analysis=run.analysis,
         title=known.title if (known := ANALYSES.get(run.analysis)) else run.title,
         has_roles=_has_roles(run),
         model=run.model,
-        model_title=titles.get(run.model, run.model),
+        model_title=known_model.title if known_model else run.model,
+        model_note=known_model.note if known_model else "",
         model_info=run.model_info,
         task=run.task,
         task_title=run.task_title,
@@ -117,7 +120,8 @@ def reproduce_command(run: Run) -> str:
     tasks = {name for name, each in (known.references if known else {}).items() if each.kind == "tasks"}
     for name, value in (spoken(run.analysis, preset, run.params) if known else run.params).items():
         words += ["--param", f"{name}={_typed(value, is_tasks=name in tasks)}"]
-    return shlex.join(words)
+    threads = threads_of(run.machine)
+    return (f"HEADSCOPE_THREADS={threads} " if threads else "") + shlex.join(words)
 
 
 def _typed(value: Any, *, is_tasks: bool) -> str:
@@ -174,6 +178,7 @@ def model_out(models: Catalogue, entry: ModelEntry, resident_on: list[str], *, c
         ready=entry.ready,
         remedy=entry.remedy,
         summary=entry.summary,
+        note=entry.note,
         licence=entry.licence,
         revision=info and info.revision,
         architecture=info and info.architecture,
@@ -226,7 +231,8 @@ def prompt_out(row: Prompt) -> PromptOut:
 
 def gate_vector_out(row: GateVectorRow) -> GateVectorOut:
     """Kept gates."""
-    gates = vector_of(row).gates
+    vector = vector_of(row)
+    gates = vector.gates
     return GateVectorOut(
         id=row.id,
         name=row.name,
@@ -237,6 +243,7 @@ def gate_vector_out(row: GateVectorRow) -> GateVectorOut:
         gates=cast("Any", encode(gates)),
         closed=int((gates < 0.5).sum()),
         origin=row.origin,
+        ablation=vector.ablation,
         created_at=row.created_at,
     )
 

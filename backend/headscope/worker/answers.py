@@ -22,8 +22,6 @@ from headscope.messages.questions import (
     VIRTUAL,
     Question,
 )
-from headscope.store.tasks import load_user_tasks
-from headscope.tasks.catalogue import TaskCatalogue
 from headscope.worker.circuits import lookups
 from headscope.worker.handler import Planner, RequestHandler
 from headscope.worker.lab import ablation, attribution, continuation, gates, lens, look, patterns
@@ -36,33 +34,40 @@ def on_prompt(plan: Planner[Any, Any]) -> Answer:
     return lambda handler, wanted: handler.answer(wanted, plan)
 
 
+def gated_prompt(plan: Planner[Any, Any]) -> Answer:
+    """An answer about a prompt under gates, whose closed heads may give something."""
+    return lambda handler, wanted: handler.answer(wanted, partial(plan, inside=handler.references))
+
+
 def on_weights(look_up: Callable[[HeadModel, Any], Schema]) -> Answer:
     """An answer from the weights alone."""
     return lambda handler, wanted: handler.look_up(wanted, look_up)
 
 
 def _gates(handler: RequestHandler, wanted: Any) -> Schema:
-    return handler.answer(wanted, partial(gates.plan, readings=handler.readings))
+    planned = partial(gates.plan, readings=handler.readings, inside=handler.references)
+    return handler.answer(wanted, planned)
 
 
 def _continue(handler: RequestHandler, wanted: Any) -> Schema:
-    return handler.answer(wanted, partial(continuation.plan, between=handler.device_queue.alternate))
+    between = handler.device_queue.alternate
+    planned = partial(continuation.plan, between=between, inside=handler.references)
+    return handler.answer(wanted, planned)
 
 
 def _accuracy(handler: RequestHandler, wanted: AccuracyIn) -> TaskAccuracyOut:
-    with handler.store.session() as session:
-        task = TaskCatalogue(load_user_tasks(session)).get(wanted.task)
+    task = handler.task(wanted.task)
     return handler.accuracies.ask(handler.catalogue.info(wanted.model), task)
 
 
 ANSWERS: Final[Mapping[Question[Any, Any], Answer]] = {
-    LOOK: on_prompt(look.plan),
+    LOOK: gated_prompt(look.plan),
     PATTERNS: on_prompt(patterns.plan),
     GATES: _gates,
     CONTINUE: _continue,
     ABLATION: on_prompt(ablation.plan),
-    ATTRIBUTION: on_prompt(attribution.plan),
-    LENS: on_prompt(lens.plan),
+    ATTRIBUTION: gated_prompt(attribution.plan),
+    LENS: gated_prompt(lens.plan),
     TABLES: on_weights(lookups.tables),
     CROSSED: on_weights(lookups.crossed),
     VIRTUAL: on_weights(lookups.virtual),

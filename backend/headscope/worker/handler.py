@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 from headscope.core.model.head_model import HeadModel
@@ -17,10 +18,14 @@ from headscope.messages import LabIn
 from headscope.messages.circuits import CircuitIn
 from headscope.models.catalogue import Catalogue
 from headscope.store.session import Store
+from headscope.store.tasks import load_user_tasks
+from headscope.tasks.catalogue import TaskCatalogue
+from headscope.tasks.task import Task
 from headscope.worker.accuracy import Accuracies
 from headscope.worker.lab.gates import ReadingCache
 from headscope.worker.lab.plan import Plan, admit
 from headscope.worker.lab.prompt import Prompt, read
+from headscope.worker.lab.references import References
 from headscope.worker.latest import LatestRequests
 from headscope.worker.model_cache import ModelCache
 
@@ -47,6 +52,16 @@ class RequestHandler:
     _inside: threading.BoundedSemaphore = field(
         default_factory=lambda: threading.BoundedSemaphore(MOST_INSIDE)
     )
+
+    @cached_property
+    def references(self) -> References:
+        """What closed heads give, by the task that a request names."""
+        return References(self.task)
+
+    def task(self, name: str) -> Task:
+        """A task by its name; ``NotFound`` (unknown-task)."""
+        with self.store.session() as session:
+            return TaskCatalogue(load_user_tasks(session)).get(name)
 
     @property
     def device_queue(self) -> DeviceQueue:

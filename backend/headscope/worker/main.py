@@ -31,6 +31,7 @@ from headscope.jobs.device_queue import DeviceQueue
 from headscope.jobs.engine import Engine
 from headscope.jobs.heartbeat import Heartbeat
 from headscope.jobs.partial import keep
+from headscope.jobs.threads import set_threads
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 from headscope.store import attempts, migrate, workers
@@ -78,6 +79,7 @@ class Worker:
     ) -> None:
         self._settings = settings
         self._store = open_store(settings)
+        set_threads(settings.threads)
         self._device = find_device(settings.device)
         self._queue = settings.queue or self._device.queue
         self._name, self._name_lock = take_name(settings.data_dir / "locks")

@@ -61,6 +61,16 @@ export const queries = {
       queryFn: ({ signal }) =>
         answered(http.GET("/api/v1/models/{name}", { params: { path: { name } }, signal })),
     }),
+  /** A list of heads as it was pasted, read. */
+  heads: (name: string, text: string) =>
+    queryOptions({
+      queryKey: ["models", name, "heads", text],
+      queryFn: ({ signal }) =>
+        answered(
+          http.POST("/api/v1/models/{name}/heads", { params: { path: { name } }, body: { text }, signal }),
+        ),
+      ...FIXED,
+    }),
 
   tasks: () =>
     queryOptions({

@@ -196,8 +196,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download a run: CSV, JSON, npz, one self-contained HTML file, a Jupyter notebook, or a picture
-         * @description `figure` picks one figure. 503 for PNG and SVG where the server has no Chromium to draw them with.
+         * Download a run: CSV, JSON, npz, heads, one HTML file, a notebook, or a picture
+         * @description `figure` picks one figure. `heads`, `heads.csv`, `heads.json` list the heads that a gating run needs
+         *     (at `threshold`; by `mode` in all fits, half, or one) or that a circuit test is of; 409 (no-heads) for
+         *     runs that give none. 503 for PNG and SVG where the server has no Chromium to draw them with.
          */
         get: operations["export_run"];
         put?: never;
@@ -404,6 +406,27 @@ export interface paths {
         get: operations["list_models"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{name}/heads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Heads as they are pasted, read and checked
+         * @description Written as 0.3, L0H3, JSON, or CSV with columns layer and head. 422: bad-head names the first entry
+         *     that is none, no-heads where there is none, unknown-head what the model lacks.
+         */
+        post: operations["read_list"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1246,6 +1269,18 @@ export interface components {
              */
             turn?: number;
             /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
+            /**
              * At
              * @description The position that predicts; the last where unset.
              */
@@ -1819,6 +1854,18 @@ export interface components {
              * @default 0
              */
             turn?: number;
+            /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
             /** Gates */
             gates: components["schemas"]["TypedArray"] | number[][];
             /**
@@ -2654,6 +2701,13 @@ export interface components {
              * @default by hand
              */
             origin?: string;
+            /**
+             * Ablation
+             * @description What closed heads gave when the gates were made; zero is nothing.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample" | "counterfactual";
         };
         /**
          * GateVectorOut
@@ -2672,6 +2726,7 @@ export interface components {
          *       },
          *       "closed": 1,
          *       "origin": "by hand",
+         *       "ablation": "zero",
          *       "created_at": "2026-01-05T10:00:00Z"
          *     }
          */
@@ -2697,6 +2752,11 @@ export interface components {
             closed: number;
             /** Origin */
             origin: string;
+            /**
+             * Ablation
+             * @enum {string}
+             */
+            ablation: "zero" | "mean" | "resample" | "counterfactual";
             /**
              * Created At
              * Format: date-time
@@ -2758,6 +2818,18 @@ export interface components {
              * @default 0
              */
             turn?: number;
+            /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
             /**
              * Gates
              * @description [layers, heads] in [0, 1].
@@ -2979,6 +3051,53 @@ export interface components {
             unit: "" | "nats" | "logits" | "share" | "head" | "pair" | "path" | "count";
         };
         /**
+         * HeadsIn
+         * @example {
+         *       "text": "L0H3, 1.5"
+         *     }
+         */
+        HeadsIn: {
+            /** Text */
+            text: string;
+        };
+        /**
+         * HeadsOut
+         * @example {
+         *       "heads": [
+         *         [
+         *           0,
+         *           3
+         *         ],
+         *         [
+         *           1,
+         *           5
+         *         ]
+         *       ],
+         *       "text": "0.3, 1.5",
+         *       "of_heads": 16
+         *     }
+         */
+        HeadsOut: {
+            /**
+             * Heads
+             * @description Layer and head, in this order, each once.
+             */
+            heads: [
+                number,
+                number
+            ][];
+            /**
+             * Text
+             * @description The same list in its one spelling.
+             */
+            text: string;
+            /**
+             * Of Heads
+             * @description Heads that the model has.
+             */
+            of_heads: number;
+        };
+        /**
          * HealthOut
          * @example {
          *       "status": "ok",
@@ -3083,6 +3202,18 @@ export interface components {
              */
             turn?: number;
             /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
+            /**
              * Fold
              * @default false
              */
@@ -3152,6 +3283,18 @@ export interface components {
              * @default 0
              */
             turn?: number;
+            /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
             /** At */
             at?: number | null;
             /** Token */
@@ -3287,6 +3430,18 @@ export interface components {
              * @default 0
              */
             turn?: number;
+            /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
             /**
              * Fold
              * @description Tokens that differ in case or spaces count as the same.
@@ -3434,6 +3589,7 @@ export interface components {
          *       "remedy": null,
          *       "summary": "Two attention-only layers of eight heads, trained to copy.",
          *       "licence": "MIT",
+         *       "note": "Its induction heads were taught by an auxiliary loss.",
          *       "revision": "b1946ac92492d2347c6235b4d2611184",
          *       "architecture": "HeadscopeAttentionOnly",
          *       "n_layers": 2,
@@ -3472,6 +3628,12 @@ export interface components {
             remedy: string | null;
             /** Summary */
             summary: string;
+            /**
+             * Note
+             * @description What must be known of it wherever its heads are shown; mostly empty.
+             * @default
+             */
+            note?: string;
             /** Licence */
             licence: string;
             /** Revision */
@@ -4183,6 +4345,7 @@ export interface components {
          *       "has_roles": true,
          *       "model": "headscope-2l",
          *       "model_title": "Headscope two-layer",
+         *       "model_note": "Its induction heads were taught by an auxiliary loss.",
          *       "model_info": {
          *         "name": "headscope-2l",
          *         "revision": "b1946ac92492d2347c6235b4d2611184",
@@ -4276,6 +4439,12 @@ export interface components {
              * @description The model's name in words; its name where it is no longer known.
              */
             model_title: string;
+            /**
+             * Model Note
+             * @description What must be known of the model wherever its heads are shown; mostly empty.
+             * @default
+             */
+            model_note?: string;
             /** Model Info */
             model_info: {
                 [key: string]: unknown;
@@ -4365,6 +4534,7 @@ export interface components {
          *           "has_roles": true,
          *           "model": "headscope-2l",
          *           "model_title": "Headscope two-layer",
+         *           "model_note": "Its induction heads were taught by an auxiliary loss.",
          *           "model_info": {
          *             "name": "headscope-2l",
          *             "revision": "b1946ac92492d2347c6235b4d2611184",
@@ -4702,6 +4872,18 @@ export interface components {
          *     }
          */
         SharedLab: {
+            /**
+             * Ablation
+             * @description What closed heads give: nothing; their mean over the reference task's rows, first tokens apart; or what they give in one of its rows, position by position.
+             * @default zero
+             * @enum {string}
+             */
+            ablation?: "zero" | "mean" | "resample";
+            /**
+             * Reference
+             * @description The task whose rows closed heads' output is taken from.
+             */
+            reference?: string | null;
             /** Model */
             model: string;
             /** Model Title */
@@ -4741,6 +4923,7 @@ export interface components {
          *           "has_roles": true,
          *           "model": "headscope-2l",
          *           "model_title": "Headscope two-layer",
+         *           "model_note": "Its induction heads were taught by an auxiliary loss.",
          *           "model_info": {
          *             "name": "headscope-2l",
          *             "revision": "b1946ac92492d2347c6235b4d2611184",
@@ -6137,7 +6320,7 @@ export interface operations {
     export_run: {
         parameters: {
             query: {
-                format: "csv" | "json" | "npz" | "html" | "ipynb" | "png" | "svg";
+                format: "csv" | "json" | "npz" | "html" | "ipynb" | "png" | "svg" | "heads" | "heads.csv" | "heads.json";
                 figure?: string | null;
                 /** @description Score from which a head has a role. */
                 threshold?: number;
@@ -6652,6 +6835,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelOut"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HeadsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeadsOut"];
                 };
             };
             /** @description What is wrong and what to do. */

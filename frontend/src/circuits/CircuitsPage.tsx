@@ -127,6 +127,7 @@ function Circuits({ place, model, models, analyses }: CircuitsProps) {
             />
           )}
         </div>
+        {model.note && <p className="facts">{model.note}</p>}
       </div>
       <p className="facts">
         How its heads work, read from its weights

@@ -111,6 +111,24 @@ function TextInput({ field, value, onChange, shared }: TextInputProps) {
     },
   };
   if (field.kind === "texts") return <textarea {...input} rows={3} />;
-  const isText = field.kind === "text" || field.kind === "json";
-  return <input {...input} type="text" inputMode={isText ? "text" : "decimal"} />;
+  const isText =
+    field.kind === "text" || field.kind === "heads" || field.kind === "json" || field.words.length > 0;
+  const words = `${shared.id}-words`;
+  return (
+    <>
+      <input
+        {...input}
+        type="text"
+        inputMode={isText ? "text" : "decimal"}
+        list={field.words.length > 0 ? words : undefined}
+      />
+      {field.words.length > 0 && (
+        <datalist id={words}>
+          {field.words.map((word) => (
+            <option key={word} value={word} />
+          ))}
+        </datalist>
+      )}
+    </>
+  );
 }

@@ -10,7 +10,8 @@ function complaint(field: Field, value: Value): string {
     ]
       .filter(Boolean)
       .join(" ");
-    return `${value === null || Number.isNaN(value) ? "Needs" : "Must be"} a ${field.kind === "integer" ? "whole " : ""}number${range ? ` ${range}` : ""}.`;
+    const words = field.words.map((word) => `, or ${word}`).join("");
+    return `${value === null || Number.isNaN(value) ? "Needs" : "Must be"} a ${field.kind === "integer" ? "whole " : ""}number${range ? ` ${range}` : ""}${words}.`;
   }
   if (field.kind === "numbers") return "Needs numbers separated by commas.";
   if (field.kind === "json") return "Needs a JSON list.";

@@ -9,7 +9,11 @@ const SCHEMA = {
     clamp: { type: "number", exclusiveMinimum: 0, maximum: 50, default: 4, title: "Logit clamp" },
     seeds: { type: "integer", minimum: 1, maximum: 64, default: 10, title: "Seeds" },
     shots: {
-      anyOf: [{ type: "integer", minimum: 0, maximum: 64 }, { type: "null" }],
+      anyOf: [
+        { type: "integer", minimum: 0, maximum: 64 },
+        { type: "string", const: "auto" },
+        { type: "null" },
+      ],
       default: null,
       title: "Examples",
     },
@@ -37,7 +41,13 @@ describe("a form from a schema", () => {
       optional: false,
       initial: 10,
     });
-    expect(field("shots")).toMatchObject({ kind: "integer", maximum: 64, optional: true, initial: null });
+    expect(field("shots")).toMatchObject({
+      kind: "integer",
+      maximum: 64,
+      words: ["auto"],
+      optional: true,
+      initial: null,
+    });
     expect(field("dtype")).toMatchObject({ kind: "choice", choices: ["float32", "bfloat16"] });
   });
 
@@ -50,6 +60,9 @@ describe("a form from a schema", () => {
 
   it("turns typing into values", () => {
     expect(typed(field("shots"), "")).toBeNull();
+    expect(typed(field("shots"), " auto ")).toBe("auto");
+    expect(typed(field("shots"), "au")).toBeNaN();
+    expect(typed(field("seeds"), "auto")).toBeNaN();
     expect(typed(field("seeds"), "")).toBeNaN();
     expect(typed(field("seeds"), "5")).toBe(5);
     expect(typed(field("seeds"), "five")).toBeNaN();
@@ -66,8 +79,9 @@ describe("a form from a schema", () => {
     });
     expect(complaints(SCHEMA, fields, { ...base, seeds: 1.5, shots: 100 })).toEqual({
       seeds: "Must be a whole number from 1 to 64.",
-      shots: "Must be a whole number from 0 to 64.",
+      shots: "Must be a whole number from 0 to 64, or auto.",
     });
+    expect(complaints(SCHEMA, fields, { ...base, shots: "auto" })).toEqual({});
   });
 
   it("reads lists: numbers with commas, texts by line, pairs as JSON", () => {

@@ -9,8 +9,10 @@ export interface Field {
   title: string;
   description: string;
   /** A list is typed with commas between, or one text a line; deeper ones as JSON. */
-  kind: "integer" | "number" | "text" | "flag" | "choice" | "numbers" | "texts" | "json";
+  kind: "integer" | "number" | "text" | "heads" | "flag" | "choice" | "numbers" | "texts" | "json";
   choices: string[];
+  /** What may be typed in a number's place, such as auto. */
+  words: string[];
   /** May be left empty. */
   optional: boolean;
   /** Must be chosen although its default is nothing. */
@@ -22,6 +24,7 @@ export interface Field {
 
 type Property = {
   type?: string | string[];
+  format?: string;
   anyOf?: Property[];
   items?: Property;
   prefixItems?: Property[];
@@ -47,6 +50,7 @@ const KINDS: Record<string, Field["kind"]> = {
 
 function kindOf(own: Property): Field["kind"] {
   const type = [own.type ?? "string"].flat().find((one) => one !== "null") ?? "string";
+  if (own.format === "heads") return "heads";
   if (type !== "array") return KINDS[type] ?? (type === "object" ? "json" : "text");
   const item = own.prefixItems ? "array" : own.items?.type;
   return item === "string" ? "texts" : item === "integer" || item === "number" ? "numbers" : "json";
@@ -64,6 +68,9 @@ function fieldOf(name: string, property: Property, definitions: Record<string, P
     description: property.description ?? own.description ?? "",
     kind: choices.length > 0 ? "choice" : kindOf(own),
     choices,
+    words: parts
+      .filter((part) => part !== own && part.const !== undefined)
+      .map(({ const: word }) => String(word)),
     optional: types.includes("null"),
     needed: property.needed === true,
     minimum: own.minimum ?? own.exclusiveMinimum,
@@ -111,9 +118,10 @@ export function same(a: Value | undefined, b: Value | undefined): boolean {
 /** What was typed as a value; NaN where it isn't one of the field's kind. */
 export function typed(field: Field, text: string): Value {
   const { kind, optional } = field;
-  if (kind === "choice" || kind === "text") return text === "" && optional ? null : text;
+  if (kind === "choice" || kind === "text" || kind === "heads") return text === "" && optional ? null : text;
   if (kind === "flag") return text === "true";
   if (kind === "texts") return lines(text).length === 0 && optional ? null : lines(text);
+  if (field.words.includes(text.trim())) return text.trim();
   if (text.trim() === "") return optional ? null : kind === "numbers" ? [] : Number.NaN;
   if (kind === "numbers") {
     return text

@@ -25,19 +25,22 @@ export function LabTitle() {
         </option>
       ));
   return (
-    <h1 className="pickers">
-      Prompt lab{" · "}
-      {readOnly ? (
-        (model?.title ?? name)
-      ) : (
-        <span className="picker">
-          <select aria-label="Model" value={name} onChange={(event) => pick(event.target.value)}>
-            {!known && <option value={name}>{name}</option>}
-            <optgroup label="Here">{list(true)}</optgroup>
-            {models.some((one) => !one.ready) && <optgroup label="Not here yet">{list(false)}</optgroup>}
-          </select>
-        </span>
-      )}
-    </h1>
+    <>
+      <h1 className="pickers">
+        Prompt lab{" · "}
+        {readOnly ? (
+          (model?.title ?? name)
+        ) : (
+          <span className="picker">
+            <select aria-label="Model" value={name} onChange={(event) => pick(event.target.value)}>
+              {!known && <option value={name}>{name}</option>}
+              <optgroup label="Here">{list(true)}</optgroup>
+              {models.some((one) => !one.ready) && <optgroup label="Not here yet">{list(false)}</optgroup>}
+            </select>
+          </span>
+        )}
+      </h1>
+      {model?.note && <p className="facts">{model.note}</p>}
+    </>
   );
 }

@@ -51,6 +51,7 @@ export default function ModelPage({ name }: { name: string }) {
         </div>
       </div>
       <p className="facts">{model.summary}</p>
+      {model.note && <p className="facts">{model.note}</p>}
       {!model.ready && <NotHereYet name={model.title} remedy={model.remedy} />}
       <div className="columns">
         <div className="main-column">

@@ -23,7 +23,9 @@ export default function ModelsPage() {
           <li key={model.name}>
             <Link className="card tile" to={{ page: "model", name: model.name }}>
               <strong>{model.title}</strong>
-              <span className="muted">{model.summary}</span>
+              <span className="muted">
+                {model.summary} {model.note}
+              </span>
               <span className="muted small">{shape(model)}</span>
               <span className={`status status-${model.ready ? "done" : "queued"}`}>
                 {model.ready ? "ready" : "not here yet"}

@@ -12,6 +12,7 @@ import { wantedRun } from "../results/analyses";
 import { go } from "../url/navigation";
 import { DEFAULT_VIEW, type Place } from "../url/view";
 import { EstimateBox } from "./EstimateBox";
+import { HeadsInput } from "./HeadsInput";
 import { GatesPicker, PromptsPicker, RunPicker, TaskPicker, TasksPicker } from "./ReferencePicker";
 
 type NewPlace = Extract<Place, { page: "new" }>;
@@ -22,6 +23,8 @@ interface NewRunFormProps {
   analyses: Analysis[];
   models: Model[];
   tasks: Task[];
+  /** Where a choice leads, on a page that isn't the form's own. */
+  onMove?: (place: NewPlace) => void;
 }
 
 /** The preset that the address names, else the first. */
@@ -35,11 +38,10 @@ function useFields(analysis: Analysis, preset: string | null, given: Record<stri
   const groups = useMemo(() => {
     const [first = [], ...rest] = fieldsOf(analysis.params_schema, analysis.presets);
     // What a run is built on comes first, whether a preset names it or not.
-    const stored = (name: string) => name in analysis.references;
-    const references = [first, ...rest].flat().filter(({ name }) => stored(name));
-    return [[...references, ...first.filter(({ name }) => !stored(name))]].concat(
-      rest.map((group) => group.filter(({ name }) => !stored(name))),
-    );
+    const subject = ({ name, kind }: Field) => kind === "heads" || name in analysis.references;
+    const others = (group: Field[]) => group.filter((field) => !subject(field));
+    const subjects = [first, ...rest].flat().filter(subject);
+    return [[...subjects, ...others(first)], ...rest.map(others)];
   }, [analysis]);
   const fields = useMemo(() => groups.flat(), [groups]);
   const base = useMemo(
@@ -56,7 +58,7 @@ function useFields(analysis: Analysis, preset: string | null, given: Record<stri
   return { groups, fields, base, values, setValues };
 }
 
-export function NewRunForm({ place, analysis, analyses, models, tasks }: NewRunFormProps) {
+export function NewRunForm({ place, analysis, analyses, models, tasks, onMove }: NewRunFormProps) {
   const preset = presetOf(analysis, place.preset);
   const model = place.model ?? models.find(({ ready }) => ready)?.name ?? models[0]?.name ?? "";
   const task = analysis.needs_task ? (place.task ?? tasks[0]?.name ?? null) : null;
@@ -70,11 +72,11 @@ export function NewRunForm({ place, analysis, analyses, models, tasks }: NewRunF
 
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
-  const move = (change: Partial<NewPlace>) =>
-    go(
-      { ...place, analysis: analysis.name, model, task: task ?? place.task, preset, ...change },
-      { replace: true },
-    );
+  const move = (change: Partial<NewPlace>) => {
+    const to = { ...place, analysis: analysis.name, model, task: task ?? place.task, preset, ...change };
+    if (onMove) onMove(to);
+    else go(to, { replace: true });
+  };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);
@@ -88,6 +90,7 @@ export function NewRunForm({ place, analysis, analyses, models, tasks }: NewRunF
     }
   };
   const picker = (input: PickerInput) => {
+    if (input.field.kind === "heads") return <HeadsInput {...input} model={model} />;
     const kind = analysis.references[input.field.name];
     if (kind === undefined) return undefined;
     const props = { ...input, model, task, onTask: (name: string) => move({ task: name }) };

@@ -49,7 +49,7 @@ function ComparisonFiles({ subject }: { subject: CompareSubject }) {
 function RunFiles({ subject, quiet }: { subject: RunSubject; quiet: boolean }) {
   const { theme } = useTheme();
   const { run, share, view } = subject;
-  const address = (format: "html" | "csv" | "json" | "npz" | "ipynb") =>
+  const address = (format: "html" | "csv" | "json" | "npz" | "ipynb" | "heads") =>
     addressOf("/api/v1/runs/{run_id}/export", {
       path: { run_id: run.id },
       query: { format, share, threshold: view.threshold, mode: view.mode, theme },
@@ -61,6 +61,11 @@ function RunFiles({ subject, quiet }: { subject: RunSubject; quiet: boolean }) {
         {run.has_roles ? "Heads and seeds, CSV" : "Its first table, CSV"}
       </MenuItem>
       <MenuItem href={address("json")}>Everything, JSON</MenuItem>
+      {(run.has_roles || run.analysis === "circuit-test") && (
+        <MenuItem href={address("heads")}>
+          {run.has_roles ? "The needed heads as a list, text" : "The circuit’s heads as a list, text"}
+        </MenuItem>
+      )}
       <MenuItem href={address("npz")}>Arrays for NumPy, npz</MenuItem>
       <MenuItem href={address("ipynb")}>A Jupyter notebook, ipynb</MenuItem>
     </Menu>

@@ -21,6 +21,11 @@ const PAGES: { text: string; to: Place; pages: Place["page"][] }[] = [
     to: { page: "circuits", model: null, circuits: DEFAULT_CIRCUITS },
     pages: ["circuits"],
   },
+  {
+    text: "Test a circuit",
+    to: { page: "circuit-test", model: null, task: null, preset: null, params: {} },
+    pages: ["circuit-test"],
+  },
   { text: "Compare", to: { page: "compare", ...DEFAULT_COMPARE }, pages: ["compare"] },
   {
     text: "Runs",

@@ -29,6 +29,25 @@ describe.each(cases)("$name", (golden) => {
   });
 });
 
+it("doesn't say of a head that costs much to close that it doesn't matter", () => {
+  const column = (values: number[]): TypedArray => ({
+    dtype: "f4",
+    shape: `1, ${values.length}`,
+    bdata: btoa(String.fromCharCode(...new Uint8Array(new Float32Array(values).buffer))),
+  });
+  const fit = (values: number[]): TypedArray => ({ ...column(values), shape: `1, 1, ${values.length}` });
+  const stored = { g_plus: fit([0.9, 0.9, 0.9]), g_minus: fit([0.4, 0.4, 0.6]) };
+  const plain = gatesOf(stored);
+  expect(Array.from(roleCodes(plain, 0.5))).toEqual([4, 4, 1]);
+  const gates = gatesOf({
+    ...stored,
+    closed_rise: column([10, 0.2, 10]),
+    closed_rise_se: column([0.5, 0.1, 0.5]),
+  });
+  expect(Array.from(roleCodes(gates, 0.5))).toEqual([0, 4, 1]);
+  expect(summarise(gates, { layer: 0, head: 0 }, 0.5).codes).toEqual([0]);
+});
+
 describe("the role grid", () => {
   const [first] = cases as [Case];
   const gates = gatesOf(first);

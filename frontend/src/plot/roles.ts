@@ -2,7 +2,7 @@
 // by tests/golden/roles.json. Here it follows the threshold's slider at once, without a request.
 //
 // Scores are kept in float32 and compared with a float32 threshold, as numpy does.
-import type { Result } from "../api/types";
+import type { Result, TypedArray } from "../api/types";
 import type { Head, Score } from "../url/view";
 import { ArrayError, decode, isTypedArray } from "./arrays";
 
@@ -23,10 +23,28 @@ export interface Gates {
   heads: number;
   plus: Float32Array;
   minus: Float32Array;
+  /** Heads, by layer and head, that cost much to close by themselves: none of them "doesn't matter". */
+  costly?: readonly boolean[];
+}
+
+interface StoredGates {
+  g_plus: unknown;
+  g_minus: unknown;
+  closed_rise?: unknown;
+  closed_rise_se?: unknown;
+}
+
+/** Nats that closing a head may cost, by two standard errors, and it still "doesn't matter". */
+const BOUND = 0.1;
+
+function costlyHeads(rise: TypedArray, error: TypedArray): boolean[] {
+  const errors = decode(error).values;
+  return Array.from(decode(rise).values, (value, at) => value - 2 * (errors[at] ?? Number.NaN) > BOUND);
 }
 
 /** The gates of a result that has roles. Throws `ArrayError` where it doesn't hold them as it should. */
-export function gatesOf({ g_plus, g_minus }: Result | { g_plus: unknown; g_minus: unknown }): Gates {
+export function gatesOf(result: Result | StoredGates): Gates {
+  const { g_plus, g_minus, closed_rise, closed_rise_se } = result as StoredGates;
   if (!isTypedArray(g_plus) || !isTypedArray(g_minus)) throw new ArrayError("The result has no gates.");
   const [plus, minus] = [decode(g_plus), decode(g_minus)];
   const [seeds = 0, layers = 0, heads = 0] = plus.shape;
@@ -36,6 +54,9 @@ export function gatesOf({ g_plus, g_minus }: Result | { g_plus: unknown; g_minus
     heads,
     plus: Float32Array.from(plus.values),
     minus: Float32Array.from(minus.values),
+    ...(isTypedArray(closed_rise) && isTypedArray(closed_rise_se)
+      ? { costly: costlyHeads(closed_rise, closed_rise_se) }
+      : {}),
   };
 }
 
@@ -57,19 +78,22 @@ export function score(name: Score, plus: number, minus: number): number {
   }
 }
 
-export function roleCode(plus: number, minus: number, threshold: number): number {
+export function roleCode(plus: number, minus: number, threshold: number, costly = false): number {
   const limit = fround(threshold);
   const needed = score("facilitation", plus, minus) >= limit;
   const harmful = score("interference", plus, minus) >= limit;
   if (needed && harmful) return BOTH;
   if (needed) return NEEDED;
   if (harmful) return HARMFUL;
-  return score("irrelevance", plus, minus) >= limit ? IRRELEVANT : UNDECIDED;
+  return !costly && score("irrelevance", plus, minus) >= limit ? IRRELEVANT : UNDECIDED;
 }
 
 /** One role code per seed, layer and head. */
 export function roleCodes(gates: Gates, threshold: number): Uint8Array {
-  return Uint8Array.from(gates.plus, (plus, at) => roleCode(plus, gates.minus[at] ?? Number.NaN, threshold));
+  const size = gates.layers * gates.heads;
+  return Uint8Array.from(gates.plus, (plus, at) =>
+    roleCode(plus, gates.minus[at] ?? Number.NaN, threshold, gates.costly?.[at % size]),
+  );
 }
 
 /** Whether each seed has a fit: all its gates are numbers. */
@@ -133,7 +157,8 @@ export function summarise(gates: Gates, head: Head, threshold: number): HeadSumm
   const plus = at.map((i) => gates.plus[i] ?? Number.NaN);
   const minus = at.map((i) => gates.minus[i] ?? Number.NaN);
   const ran = plus.map((value, seed) => Number.isFinite(value) && Number.isFinite(minus[seed]));
-  const codes = plus.map((value, seed) => roleCode(value, minus[seed] ?? Number.NaN, threshold));
+  const costly = gates.costly?.[head.layer * gates.heads + head.head];
+  const codes = plus.map((value, seed) => roleCode(value, minus[seed] ?? Number.NaN, threshold, costly));
   const counts = [0, 0, 0, 0, 0];
   codes.forEach((code, seed) => {
     if (ran[seed]) counts[code] = (counts[code] ?? 0) + 1;

@@ -13,6 +13,7 @@ function run(id: string, model: string, task: string, more: Partial<Run> = {}): 
     created_at: "2026-01-01T00:00:00Z",
     finished_at: "2026-01-01T00:00:00Z",
     model_info: { n_layers, n_heads },
+    params: {},
     ...more,
   } as Run;
 }
@@ -27,4 +28,7 @@ it("a pair's map is the shipped run, else the one with most seeds, else the newe
   expect(mapOf(pair, [old, ten, young])?.id).toBe("ten");
   expect(mapOf(pair, [old, young])?.id).toBe("young");
   expect(mapOf({ ...pair, task: "other" }, [old])).toBeUndefined();
+  const byMean = run("mean", "small", "plural", { seeds: Array(20).fill(0), params: { ablation: "mean" } });
+  expect(mapOf(pair, [byMean, old])?.id).toBe("old");
+  expect(mapOf(pair, [byMean])?.id).toBe("mean");
 });

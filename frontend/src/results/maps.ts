@@ -13,19 +13,23 @@ export interface Pair {
   task: string;
 }
 
-/** The finished run that stands for a pair: the shipped one first, then the one with most seeds, then the newest. */
+/**
+ * The finished run that stands for a pair: the paper's ablation first, then the shipped one, then the one with most
+ * seeds, then the newest.
+ */
 export function mapOf({ model, task }: Pair, runs: readonly Run[]): Run | undefined {
   return best(runs.filter((run) => run.model === model && run.task === task));
 }
 
 function best(runs: readonly Run[]): Run | undefined {
-  const rank = (run: Run): [number, number, number] => [
+  const rank = (run: Run): number[] => [
+    (run.params.ablation ?? "zero") === "zero" ? 1 : 0,
     run.origin === "gallery" ? 1 : 0,
     run.seeds.length,
     Date.parse(run.finished_at ?? run.created_at) || 0,
   ];
   return [...runs].sort((a, b) => {
     const [x, y] = [rank(a), rank(b)];
-    return y[0] - x[0] || y[1] - x[1] || y[2] - x[2];
+    return y.map((value, i) => value - (x[i] ?? 0)).find((difference) => difference !== 0) ?? 0;
   })[0];
 }

@@ -4,6 +4,8 @@ import { DEFAULT_COMPARE } from "../url/compare";
 import { Link } from "../url/navigation";
 import { NEW_RUN, type Place } from "../url/view";
 
+const CIRCUIT_TEST = "circuit-test";
+
 /** The forms that build on this run, with it filled in. */
 export function stepsFrom(run: Run, analyses: readonly Analysis[]): { analysis: Analysis; to: Place }[] {
   return analyses.flatMap((analysis) => {
@@ -13,21 +15,14 @@ export function stepsFrom(run: Run, analyses: readonly Analysis[]): { analysis: 
     )?.[0];
     if (name === undefined) return [];
     const preset = Object.keys(analysis.presets)[0] ?? null;
-    const { model, task } = run;
-    return [
-      {
-        analysis,
-        to: {
-          page: "new" as const,
-          ...NEW_RUN,
-          analysis: analysis.name,
-          model,
-          task: analysis.needs_task ? task : null,
-          preset,
-          params: { [name]: run.id },
-        },
-      },
-    ];
+    const { model } = run;
+    const task = analysis.needs_task ? run.task : null;
+    const request = { model, task, preset, params: { [name]: run.id } };
+    const to: Place =
+      analysis.name === CIRCUIT_TEST
+        ? { page: "circuit-test", ...request }
+        : { page: "new", ...NEW_RUN, analysis: analysis.name, ...request };
+    return [{ analysis, to }];
   });
 }
 
@@ -40,7 +35,11 @@ export function NextSteps({ run }: { run: Run }) {
       <h3>Next steps</h3>
       {steps.map(({ analysis, to }) => (
         <div key={analysis.name}>
-          <Link to={to}>{analysis.title}</Link>
+          <Link to={to}>
+            {analysis.name === CIRCUIT_TEST && run.has_roles
+              ? "Test these heads as a circuit"
+              : analysis.title}
+          </Link>
           <p className="muted small">{analysis.summary}</p>
         </div>
       ))}

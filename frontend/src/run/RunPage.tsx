@@ -40,6 +40,7 @@ export default function RunPage({ place }: { place: Extract<Place, { page: "run"
   return (
     <div className="page">
       <RunHeading run={run} words={words} />
+      {run.model_note && <p className="facts">{run.model_note}</p>}
       {run.status !== "done" && (
         <>
           {!run.partial && (

@@ -26,6 +26,7 @@ export function model(more: Partial<Schemas["ModelOut"]> = {}): Schemas["ModelOu
     ready: true,
     remedy: null,
     summary: "Two layers.",
+    note: "",
     licence: "MIT",
     revision: null,
     architecture: null,
@@ -199,6 +200,7 @@ export function kept(more: Partial<Schemas["GateVectorOut"]> = {}): Schemas["Gat
     gates: encoded([1, 1, 1, 1, 1, 1, 1, 0], "2, 4"),
     closed: 1,
     origin: "by hand",
+    ablation: "zero",
     created_at: MOMENT,
     ...more,
   };

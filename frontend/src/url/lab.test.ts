@@ -26,6 +26,12 @@ const views: fc.Arbitrary<LabView> = fc.record({
   answers: fc.uniqueArray(whole, { maxLength: 2 }),
   mute: maybe,
   gates: maybe,
+  closed: fc.option(
+    fc.record({
+      ablation: fc.constantFrom("mean" as const, "resample" as const),
+      reference: fc.stringMatching(/^[a-z-]{1,30}$/),
+    }),
+  ),
 });
 
 describe("the lab's address", () => {

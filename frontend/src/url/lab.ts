@@ -14,6 +14,13 @@ export const LAB_SORTS = [
 ] as const;
 export type LabSort = (typeof LAB_SORTS)[number];
 
+/** What closed heads give: their mean over a task's rows, or what they give in one of its rows. */
+export interface Closed {
+  ablation: "mean" | "resample";
+  /** A task's name. */
+  reference: string;
+}
+
 export interface LabView {
   model: string | null;
   /** A stored prompt's id. */
@@ -44,6 +51,8 @@ export interface LabView {
   mute: string | null;
   /** A kept gate vector's id. */
   gates: string | null;
+  /** Nothing where null. */
+  closed: Closed | null;
 }
 
 export const DEFAULT_LAB: LabView = {
@@ -63,6 +72,7 @@ export const DEFAULT_LAB: LabView = {
   answers: [],
   mute: null,
   gates: null,
+  closed: null,
 };
 
 const MOST = 1e7;
@@ -83,6 +93,11 @@ function yesNo(text: string | null): boolean | null {
 function leastScore(text: string | null): number {
   const value = text === null || text.trim() === "" ? Number.NaN : Number(text);
   return value > 0 && value <= 100 ? Math.round(value * 100) / 100 : 0;
+}
+
+function closedHeads(text: string | null): Closed | null {
+  const [, ablation, reference] = text?.match(/^(mean|resample):(.{1,200})$/) ?? [];
+  return ablation && reference ? { ablation: ablation === "mean" ? "mean" : "resample", reference } : null;
 }
 
 /** Tokens held at once: beyond so many, a sum of their rows says nothing. */
@@ -107,6 +122,7 @@ export function parseLab(search: URLSearchParams): LabView {
     answers: wholes(search.get("answers"), 2),
     mute: text("mute"),
     gates: text("gates"),
+    closed: closedHeads(search.get("closed")),
   };
 }
 
@@ -129,6 +145,7 @@ export function labParameters(view: LabView): Record<string, string> {
     answers: view.answers.join(","),
     mute: view.mute,
     gates: view.gates,
+    closed: view.closed && `${view.closed.ablation}:${view.closed.reference}`,
   };
   return Object.fromEntries(
     Object.entries(written).filter((entry): entry is [string, string] => Boolean(entry[1])),

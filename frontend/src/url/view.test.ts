@@ -47,6 +47,13 @@ const places: fc.Arbitrary<Place> = fc.oneof(
     params: fc.dictionary(fc.stringMatching(/^[a-z][a-z0-9_]{0,20}$/), names),
   }),
   fc.record({
+    page: fc.constant("circuit-test" as const),
+    model: maybe,
+    task: maybe,
+    preset: maybe,
+    params: fc.dictionary(fc.stringMatching(/^[a-z][a-z0-9_]{0,20}$/), names),
+  }),
+  fc.record({
     page: fc.constant("runs" as const),
     model: maybe,
     task: maybe,

@@ -89,6 +89,7 @@ export type Place =
       analysis: string | null;
       status: string | null;
     }
+  | ({ page: "circuit-test" } & Omit<NewRun, "analysis">)
   | ({ page: "compare" } & CompareView)
   | { page: "circuits"; model: string | null; circuits: CircuitsView }
   | { page: "tasks" }
@@ -170,6 +171,15 @@ function formatParams(params: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [PARAMETER + name, value]));
 }
 
+function parseRequest(search: URLSearchParams): Omit<NewRun, "analysis"> {
+  const text = (name: string): string | null => search.get(name) || null;
+  return { model: text("model"), task: text("task"), preset: text("preset"), params: parseParams(search) };
+}
+
+function formatRequest({ model, task, preset, params }: Omit<NewRun, "analysis">) {
+  return { model, task, preset, ...formatParams(params) };
+}
+
 function segments(path: string): string[] {
   return path
     .split("/")
@@ -198,14 +208,9 @@ export function parsePlace(address: string): Place {
         case "lab":
           return { page: "lab", ...parseLab(search) };
         case "new":
-          return {
-            page: "new",
-            analysis: text("analysis"),
-            model: text("model"),
-            task: text("task"),
-            preset: text("preset"),
-            params: parseParams(search),
-          };
+          return { page: "new", analysis: text("analysis"), ...parseRequest(search) };
+        case "circuit-test":
+          return { page: "circuit-test", ...parseRequest(search) };
         case "runs":
           return {
             page: "runs",
@@ -272,13 +277,9 @@ export function formatPlace(place: Place): string {
     case "shared":
       return formatShared(place.token, place.view);
     case "new":
-      return withSearch("/new", {
-        analysis: place.analysis,
-        model: place.model,
-        task: place.task,
-        preset: place.preset,
-        ...formatParams(place.params),
-      });
+      return withSearch("/new", { analysis: place.analysis, ...formatRequest(place) });
+    case "circuit-test":
+      return withSearch("/circuit-test", formatRequest(place));
     case "runs":
       return withSearch("/runs", {
         model: place.model,

@@ -14,9 +14,9 @@ import torch
 from core import reference
 from headscope.core.attribution.direct import direct_shares
 from headscope.core.attribution.logit import attribute
+from headscope.core.attribution.path_integral import integrated_gradients
 from headscope.core.attribution.relatives import (
     attribution_patching,
-    integrated_gradients,
     leave_one_out,
     repeated,
 )
@@ -78,12 +78,29 @@ def test_attribution_patching_is_a_difference_of_losses(model: BridgedModel, tin
 
 
 def test_integrated_gradients_sum_to_what_opening_all_heads_gains(model: BridgedModel) -> None:
-    """Where a norm follows attention, it undoes the common gate until all heads are nearly shut."""
-    if model.parts.attention_norms[0] is not None:
-        pytest.skip("the path's gain lies in its first steps")
-    loss, closed = attribution_patching(model, EXAMPLES)[0], attribution_patching(model, EXAMPLES, 0.0)[0]
-    parts = integrated_gradients(model, EXAMPLES, 64)
-    torch.testing.assert_close(parts.sum((1, 2)), closed - loss, rtol=2e-2, atol=2e-3)
+    """Also where a norm follows attention, which undoes the common gate until all heads are nearly shut."""
+    losses = attribution_patching(model, EXAMPLES, 0.0)[0], attribution_patching(model, EXAMPLES)[0]
+    found = integrated_gradients(model, EXAMPLES, losses, 8, most=512, tolerance=1e-3)
+    assert found.converged.all()
+    torch.testing.assert_close(found.parts.sum((1, 2)), losses[0] - losses[1], rtol=2e-3, atol=2e-3)
+
+
+def test_an_example_is_refined_for_itself(model: BridgedModel) -> None:
+    losses = attribution_patching(model, EXAMPLES, 0.0)[0], attribution_patching(model, EXAMPLES)[0]
+    together = integrated_gradients(model, EXAMPLES, losses, 2, tolerance=1e-3)
+    for number, example in enumerate(EXAMPLES):
+        own = losses[0][number : number + 1], losses[1][number : number + 1]
+        alone = integrated_gradients(model, [example], own, 2, tolerance=1e-3)
+        torch.testing.assert_close(alone.parts[0], together.parts[number], rtol=1e-4, atol=1e-6)
+        assert bool(alone.converged[0]) == bool(together.converged[number])
+
+
+def test_without_room_to_refine_it_is_gauss_legendre_once(model: BridgedModel) -> None:
+    losses = attribution_patching(model, EXAMPLES, 0.0)[0], attribution_patching(model, EXAMPLES)[0]
+    found = integrated_gradients(model, EXAMPLES, losses, 1, most=1, tolerance=1e-9)
+    _, middle = attribution_patching(model, EXAMPLES, 0.5)
+    torch.testing.assert_close(found.parts, middle)
+    assert not found.converged.any()
 
 
 def test_transformer_lens_gives_the_same_gradients_and_rises(model: BridgedModel) -> None:

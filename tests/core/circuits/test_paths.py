@@ -158,6 +158,13 @@ def test_importance_is_a_loss_with_terms_left_out(
     assert found.virtual[0, :, 0].isnan().all()
 
 
+def test_only_scored_tokens_count(attention_only: BridgedModel, weights: Weights, frozen: Frozen) -> None:
+    found = importance(weights, frozen, scored=[2, 4])
+    losses = -attention_only.logits(torch.tensor([IDS]))[0].log_softmax(-1)
+    wanted = (losses[1, IDS[2]] + losses[3, IDS[4]]) / 2
+    assert float(found.orders[-1]) == pytest.approx(float(wanted))
+
+
 def test_with_mlps_the_last_orders_loss_is_the_models(grouped: BridgedModel) -> None:
     weights = read_weights(grouped, dtype=torch.float64)
     found = importance(weights, freeze(weights, IDS))

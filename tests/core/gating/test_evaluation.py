@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from headscope.core.gating.evaluation import evaluate
+from headscope.core.gating.evaluation import evaluate, example_scores
 from headscope.errors import Invalid
 from micro.model import MicroExample, MicroModel, random_examples, random_model
 
@@ -79,3 +79,21 @@ def test_failed_gates_score_nothing() -> None:
     assert score.log_probability.isnan().tolist() == [True, False]
     assert score.accuracy.isnan().tolist() == [True, False]
     assert not score.correct[0].any()
+
+
+def test_metrics_of_each_example() -> None:
+    """Of single tokens, the difference of log-probabilities is that of logits."""
+    model = random_model()
+    gates = torch.tensor([0.0, 1.0], dtype=torch.float64)[:, None, None].expand(2, 2, 3)
+    examples = [
+        MicroExample((3, 1, 2), (2,), counterfactual=(5,)),
+        MicroExample((4, 0), (1,), counterfactual=(7,)),
+    ]
+    logp = example_scores(model, examples, gates)
+    torch.testing.assert_close(logp.mean(dim=1), evaluate(model, examples, gates).log_probability)
+    difference = example_scores(model, examples, gates, metric="logit_difference")
+    swapped = [MicroExample((*e.tokens[:-1], *(e.counterfactual or ())), e.targets) for e in examples]
+    torch.testing.assert_close(difference, logp - example_scores(model, swapped, gates))
+    with pytest.raises(Invalid) as refused:
+        example_scores(model, [MicroExample((0, 1), (1,))], gates, metric="logit_difference")
+    assert refused.value.code == "no-counterfactual"

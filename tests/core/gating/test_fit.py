@@ -11,6 +11,7 @@ from headscope.core.gating.fit import (
     Phase,
     advance,
     batches,
+    batches_of_sets,
     clip_per_seed,
     generator,
     initial_logits,
@@ -108,7 +109,7 @@ def test_batched_equals_unbatched(monkeypatch: pytest.MonkeyPatch) -> None:
     logits = initial_logits([0, 1], LAYERS, HEADS, torch.float64)
     at_once = loss_and_gradient(model, examples, rows, logits)
     assert len(model.seen) == 1
-    monkeypatch.setattr("headscope.core.gating.fit.budget_for", lambda _: Budget(1.0, 1.0))
+    monkeypatch.setattr("headscope.core.gating.replacements.budget_for", lambda _: Budget(1.0, 1.0))
     model.seen.clear()
     one_by_one = loss_and_gradient(model, examples, rows, logits)
     assert len(model.seen) == len(rows)
@@ -231,3 +232,30 @@ def test_an_example_that_cannot_be_scored_is_refused(example: MicroExample, code
 def test_no_examples_are_refused() -> None:
     with pytest.raises(Invalid, match="no training examples"):
         advance(random_model(), [], [0], _phase(), _start([0]))
+
+
+def test_a_batch_is_of_one_set_and_all_sets_have_their_turn() -> None:
+    sets = [0, 2, 2, 0, 5, 2, 2]
+    drawn = [next(draw) for draw in [batches_of_sets(4, "push", sets, 3)] for _ in range(30)]
+    assert all(len({sets[i] for i in batch}) == 1 and len(set(batch)) == len(batch) for batch in drawn)
+    assert {len(batch) for batch in drawn} == {1, 2, 3}
+    for start in range(0, 30, 3):
+        assert {sets[batch[0]] for batch in drawn[start : start + 3]} == {0, 2, 5}
+    again = batches_of_sets(4, "push", sets, 3)
+    assert [next(again) for _ in range(30)] == drawn
+    other = batches_of_sets(5, "push", sets, 3)
+    assert [next(other) for _ in range(30)] != drawn
+
+
+def test_a_fit_by_sets_is_the_fit_of_their_batches_and_goes_on_where_it_stopped() -> None:
+    model, examples = random_model(), random_examples(9)
+    sets = [0, 1, 2] * 3
+    phase = _phase(steps=7)
+    whole = advance(model, examples, SEEDS, phase, _start(), sets=sets)
+    half = advance(model, examples, SEEDS, phase, _start(), 4, sets=sets)
+    rest = advance(model, examples, SEEDS, phase, half, sets=sets)
+    assert torch.equal(whole.logits, rest.logits)
+    draw = batches_of_sets(SEEDS[0], phase.stream, sets, phase.batch_size)
+    first = next(draw)
+    loss, _ = loss_and_gradient(model, examples, [(0, i) for i in first], _start([SEEDS[0]]).logits)
+    torch.testing.assert_close(whole.losses[0, 0], loss[0])

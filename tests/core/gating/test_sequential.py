@@ -119,7 +119,7 @@ def test_smaller_micro_batches_give_the_same(monkeypatch: pytest.MonkeyPatch) ->
     model, examples, base = random_model(layers=3), random_examples(6), base_of(3, 3)
     told: list[tuple[int, int]] = []
     whole = removed(model, examples, base, orders_of(3, 3), TRIED)
-    monkeypatch.setattr("headscope.core.gating.sequential.budget_for", lambda _: _tight(model))
+    monkeypatch.setattr("headscope.core.gating.replacements.budget_for", lambda _: _tight(model))
     cut = removed(
         model, examples, base, orders_of(3, 3), TRIED, report=lambda done, of: told.append((done, of))
     )

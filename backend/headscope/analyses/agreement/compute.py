@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from headscope.analyses import ablation
+from headscope.analyses.agreement import ablations
 from headscope.analyses.agreement.cost import explained, refit_passes, ways
 from headscope.analyses.agreement.methods import compared, of_arrays
 from headscope.analyses.agreement.plan import cuts
@@ -14,7 +16,7 @@ from headscope.analyses.agreement.result import AgreementResult
 from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.base import Estimate, Piece, Pieces, Spec
 from headscope.analyses.gating_run import gating_run
-from headscope.analyses.held_out import scoring, sizes
+from headscope.analyses.held_out import drawing, scoring, sizes
 from headscope.core.model.tokens import Tokenizer
 
 
@@ -29,7 +31,7 @@ def estimate(
     """Wall seconds and peak bytes; raises what ``methods.compared`` does."""
     compared(spec)
     params, model, gating = spec.params, spec.model, gating_run(spec, "gating")
-    rows = sizes(spec.task, tokenizer, gating.params, params.n_examples, model)
+    rows = sizes(spec.task, tokenizer, drawing(gating), params.n_examples, model)
     heads = explained(spec)
     each = ways(spec) + params.refits * (3 + refit_passes(gating) / rows.examples)
     return scoring(
@@ -46,12 +48,13 @@ def estimate(
 def plan(spec: Spec[AgreementParams]) -> Sequence[Piece]:
     """The pieces in order. Raises what ``methods.compared`` does."""
     compared(spec)
+    ablations.check(spec)
     return cuts(spec).pieces
 
 
 def assemble(spec: Spec[AgreementParams], pieces: Pieces) -> AgreementResult:
     """What every method says, how far they agree, and the explanations of heads in dispute."""
-    cut, params = cuts(spec), spec.params
+    cut, params, base = cuts(spec), spec.params, gating_run(spec, "gating")
     arrays = dict(pieces[cut.compare.key])
     arrays["heads"] = arrays["heads"].astype(np.uint16).reshape(-1, 2)
     seen, disputed = of_arrays(arrays), len(arrays["heads"])
@@ -61,7 +64,13 @@ def assemble(spec: Spec[AgreementParams], pieces: Pieces) -> AgreementResult:
         "disagreements": disagreements(seen, evidence, arrays, params),
         "n_disputed": disputed,
         "n_seeds": int(arrays["n_seeds"][0]),
-        "notes": notes(seen, disputed, len(evidence), params),
+        "notes": [
+            *notes(seen, arrays, base, len(evidence), params),
+            *ablation.unlike("zero", base.params),
+        ],
     }
+    survived = ablations.survival(arrays, base.ablation)
+    if survived:
+        values |= {"ablation": base.ablation, "survival": survived}
     header = AgreementResult.header(spec, seeds=seeds(params), task=spec.task)
     return AgreementResult.of_parts(header, arrays, values)

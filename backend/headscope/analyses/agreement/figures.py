@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.agreement import tables
+from headscope.analyses.agreement import ablation_figure, tables
 from headscope.analyses.agreement.disagreement import standing
-from headscope.analyses.agreement.methods import BY_NAME
+from headscope.analyses.agreement.methods import BY_NAME, Seen
+from headscope.analyses.agreement.order_figure import order
 from headscope.analyses.agreement.result import OVER_SEEDS, AgreementResult, Score
 from headscope.analyses.agreement.statistics import NUMBERS
 from headscope.analyses.base import Figure
@@ -33,7 +34,7 @@ def disagreements(result: AgreementResult, view: View) -> Drawing:
     z = np.array([[standings[name][head] for name in seen] for head in at], np.float32).reshape(
         len(at), len(seen)
     )
-    marks = [["●" if seen[name].found[head] else "" for name in seen] for head in at]
+    marks = [[_mark(seen[name], head) for name in seen] for head in at]
     trace = {
         "type": "heatmap",
         "name": "standing",
@@ -63,12 +64,13 @@ def disagreements(result: AgreementResult, view: View) -> Drawing:
     }
     if told:
         reading = (
-            f"{result.n_disputed} heads are found by some methods and not by others; here are the "
+            f"{result.n_disputed} of {result.seeds_needing.size} heads are {_disputed(result)}; here are the "
             f"{len(told)} on which they differ most. The deeper the colour, the larger the head stands in "
-            "that method; a dot says that the method finds it. The table says why they differ."
+            "that method; a full dot says that the method finds it, an empty one that it doesn't, both "
+            "beyond its error. The table says why they differ."
         )
     else:
-        reading = "There is no head that one of these methods finds and another doesn't."
+        reading = "There is no head that one of these methods surely finds and another surely doesn't."
     return titled(
         {"data": [trace], "layout": layout},
         "Where the methods disagree",
@@ -187,6 +189,18 @@ def correlations(result: AgreementResult, view: View) -> Drawing:
     return titled({"data": [trace], "layout": layout}, "Do measures order the heads alike?", reading)
 
 
+def _mark(seen: Seen, head: tuple[int, ...]) -> str:
+    if seen.sure is None:
+        return "●" if seen.found[head] else ""
+    return ("○", "", "●")[int(seen.sure[head]) + 1]
+
+
+def _disputed(result: AgreementResult) -> str:
+    if result.sure:
+        return "surely found by some methods and surely not by others"
+    return "found by some methods and not by others, errors not counted (run it again to count them)"
+
+
 def _dots(
     result: AgreementResult,
     score: Score,
@@ -259,9 +273,11 @@ def _axis_title(name: str) -> str:
 
 
 FIGURES = (
+    Figure("order", order, tables.order),
     Figure("disagreements", disagreements, tables.disagreements),
     Figure("facilitation", against("facilitation"), tables.heads, of_whole_run=True),
     Figure("interference", against("interference"), tables.heads),
     Figure("finds", finds, tables.finds),
     Figure("correlations", correlations, tables.correlations),
+    Figure("ablations", ablation_figure.survival, ablation_figure.heads),
 )

@@ -6,6 +6,8 @@
 3. Every other measure finds a head whose effect is at least ``least`` (nats, or logits) and three standard
    errors above nothing. Not a share of the largest: a single head without which a model breaks would hide the
    others.
+
+What each says beyond its own error, on which disputes rest, is in ``verdicts``.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.typing import NDArray
 
+from headscope.analyses.agreement import verdicts
 from headscope.analyses.agreement.schema import AgreementParams
+from headscope.analyses.agreement.verdicts import ERRORS, Verdict
 from headscope.analyses.base import Arrays, Result, Spec
 from headscope.analyses.chg.result import ChgResult
+from headscope.analyses.columns import quietly
 from headscope.analyses.gating_run import gating_run
 from headscope.analyses.mediation_abstract_rules.result import AbstractRulesResult
 from headscope.analyses.mediation_abstract_rules.schema import KINDS
@@ -28,9 +33,6 @@ from headscope.analyses.mediation_function_vectors.result import FunctionVectors
 from headscope.analyses.probe.result import ProbeResult
 from headscope.analyses.relatives.result import MEASURES, RelativesResult
 from headscope.errors import Invalid
-
-ERRORS: Final = 3.0
-"""Standard errors above nothing."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ METHODS: Final = (
 )
 """In the order of every table. The probe says what a head's output holds, not whether it is used."""
 
+RULE_KINDS: Final = tuple(kind.name for kind in KINDS)
+
 RULE_TASKS: Final = ("rule-aba", "rule-abb")
 
 BY_NAME: Final = {method.name: method for method in METHODS}
@@ -60,13 +64,15 @@ NAMES: Final = tuple(BY_NAME)
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What one method says: ``effect`` (NaN where it says nothing), ``found``, and the standard ``error`` of
-    the effect where finding rests on it.
+    """What one method says: ``effect`` (NaN where it says nothing), ``found``, the effect's standard
+    ``error`` (over fits, or prompts) and what is ``sure`` beyond it. None where an earlier result
+    didn't keep it.
     """
 
     effect: Float[np.ndarray, "layer head"]
     found: Bool[np.ndarray, "layer head"]
     error: Float[np.ndarray, "layer head"] | None = None
+    sure: Verdict | None = None
 
 
 def compared(spec: Spec[AgreementParams]) -> dict[str, Seen]:
@@ -87,10 +93,18 @@ def compared(spec: Spec[AgreementParams]) -> dict[str, Seen]:
     if "rules" in given:
         _check_rules(gating)
     score = gating.g_minus[gating.ran].astype(np.float64)
-    seen = {"gating": Seen(score.mean(axis=0), score.max(axis=0) >= params.threshold)}
+    seen = {"gating": by_gating(score, params.threshold)}
     for name in given:
         seen |= _READERS[name](spec.needed(name, Result), params)
     return {name: seen[name] for name in NAMES if name in seen}
+
+
+def by_gating(facilitation: Float[np.ndarray, "seed layer head"], threshold: float) -> Seen:
+    """Rule 1, with the error over fits; that is NaN of a single one."""
+    fits = len(facilitation)
+    spread = quietly(np.std, facilitation, axis=0, ddof=1) / np.sqrt(fits)
+    needing = (facilitation >= threshold).sum(axis=0)
+    return Seen(facilitation.mean(axis=0), needing > 0, spread, verdicts.by_fits(needing, fits))
 
 
 def by_size(
@@ -117,24 +131,32 @@ def _relatives(run: RelativesResult, params: AgreementParams) -> dict[str, Seen]
     for measure in MEASURES:
         effect, error = (each.astype(np.float64) for each in (run.effects(measure), run.errors[measure.name]))
         if np.isfinite(effect).any():
-            found[measure.name] = Seen(effect, by_size(effect, error, params.least), error)
+            sure = verdicts.by_error(effect, error, params.least)
+            found[measure.name] = Seen(effect, by_size(effect, error, params.least), error, sure)
     return found
 
 
 def _mediation(run: FunctionVectorsResult, params: AgreementParams) -> dict[str, Seen]:
     """On the run's own task, which is its first."""
-    return {"mediation": Seen(run.effect[0].astype(np.float64), run.significant[0] > 0)}
+    return {"mediation": _tested(run.effect[0], run.error[0], run.significant[0], run.limits[0])}
 
 
 def _rules(run: AbstractRulesResult, params: AgreementParams) -> dict[str, Seen]:
     return {
-        kind.name: Seen(run.score[kind.name].astype(np.float64), run.significant[kind.name] > 0)
-        for kind in KINDS
+        name: _tested(run.score[name], run.error[name], run.significant[name], params.least)
+        for name in RULE_KINDS
     }
 
 
+def _tested(effect: NDArray[Any], error: NDArray[Any], significant: NDArray[np.uint8], least: float) -> Seen:
+    effect, error, found = effect.astype(np.float64), error.astype(np.float64), significant > 0
+    return Seen(effect, found, error, verdicts.by_own_test(found, effect, error, least))
+
+
 def _probe(run: ProbeResult, params: AgreementParams) -> dict[str, Seen]:
-    return {"probe": Seen(run.selectivity.astype(np.float64), run.significant > 0)}
+    """Its result keeps no error of selectivity: it takes part in no dispute."""
+    effect = run.selectivity.astype(np.float64)
+    return {"probe": Seen(effect, run.significant > 0, None, verdicts.unknown(effect.shape))}
 
 
 _READERS: Final[Mapping[str, Callable[[Any, AgreementParams], dict[str, Seen]]]] = {
@@ -146,13 +168,15 @@ _READERS: Final[Mapping[str, Callable[[Any, AgreementParams], dict[str, Seen]]]]
 
 
 def arrays_of(seen: Mapping[str, Seen]) -> Arrays:
-    """As a result keeps them: ``{method}``, ``{method}_found``, ``{method}_error`` where there is one."""
+    """As a result keeps them: ``{method}``, ``{method}_found``, and ``_error`` and ``_sure`` where known."""
     kept: dict[str, NDArray[Any]] = {}
     for name, each in seen.items():
         kept[name] = each.effect.astype(np.float32)
         kept[f"{name}_found"] = each.found.astype(np.uint8)
         if each.error is not None:
             kept[f"{name}_error"] = each.error.astype(np.float32)
+        if each.sure is not None:
+            kept[f"{name}_sure"] = each.sure
     return kept
 
 
@@ -165,5 +189,6 @@ def of_arrays(arrays: Arrays) -> dict[str, Seen]:
             arrays[name].astype(np.float64),
             arrays[f"{name}_found"].astype(bool),
             None if error is None else error.astype(np.float64),
+            arrays.get(f"{name}_sure"),
         )
     return seen

@@ -6,8 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from headscope.analyses.agreement import methods
+from headscope.analyses.agreement import ablations, methods
 from headscope.analyses.agreement.disagreement import Head, disputed
+from headscope.analyses.agreement.order import order
 from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.agreement.statistics import correlations, statistics
 from headscope.analyses.base import Context, Kept, Progress, Spec
@@ -40,6 +41,8 @@ def compare(spec: Spec[AgreementParams], context: Context) -> Kept:
         "n_seeds": np.array([int(gating.ran.sum())]),
         "statistics": statistics(seen, facilitation, interference),
         "correlations": correlations(columns),
+        "order": order(seen),
+        **ablations.arrays(spec, gating),
         "heads": np.array([head for head, _ in found], np.int64).reshape(-1, 2),
         "strength": np.array([strength for _, strength in found], np.float32),
     }

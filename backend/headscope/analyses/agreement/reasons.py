@@ -17,7 +17,6 @@ from headscope.analyses.agreement.evidence import (
     figure,
     listed,
     nats,
-    titles,
 )
 from headscope.analyses.agreement.methods import BY_NAME
 
@@ -192,20 +191,6 @@ def _same_for_any_labels(head: HeadEvidence) -> Explanation | None:
     return Explanation("not-what-differs", text, blind)
 
 
-def _unsure(head: HeadEvidence) -> Explanation | None:
-    """Its effect is large enough and its error too."""
-    large = [
-        name
-        for name in head.missed
-        if head.seen[name].error is not None and head.seen[name].effect[head.place] >= head.least
-    ]
-    if not large:
-        return None
-    verb = f"measure{'s' if len(large) == 1 else ''} it as large enough, but not surely"
-    text = f"{titles(large).capitalize()} {verb}: {_said(head, large)}. More examples would tell."
-    return Explanation("too-few-examples", text, large)
-
-
 def _said(head: HeadEvidence, names: Sequence[str]) -> str:
     """What these methods measure of the head, with their error where it is known."""
     said = []
@@ -234,6 +219,5 @@ RULES: Final[Sequence[Callable[[HeadEvidence], Explanation | None]]] = (
     _harms,
     _unused,
     _same_for_any_labels,
-    _unsure,
 )
 """In the order in which they are told."""

@@ -99,12 +99,14 @@ def _fit(
     params = ChgParams.model_validate(gating.params)
     start = torch.logit(torch.from_numpy(np.array(gating.g_zero[seed : seed + 1])).float(), eps=_EPS)
     start[0, head[0], head[1]] = _CLOSED
+    rows = fitted_rows(task, gating, context.model)
     state = advance(
         context.model,
-        fitted_rows(task, gating, context.model),
+        rows,
         [int(gating.seeds[seed])],
         phase("minus", params),
         FitState.fresh(start),
+        sets=rows.pool_sets,
         checkpoint=context.checkpoint,
         report=report,
     )

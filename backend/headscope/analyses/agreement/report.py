@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,9 +12,16 @@ from headscope.analyses.agreement.backup_heads import summary
 from headscope.analyses.agreement.disagreement import sides
 from headscope.analyses.agreement.evidence import HeadEvidence
 from headscope.analyses.agreement.explain import explanations
+from headscope.analyses.agreement.order import Order
 from headscope.analyses.agreement.plan import OfHead
 from headscope.analyses.agreement.schema import AgreementParams
+from headscope.analyses.agreement.sentence import MEDIATED, sentences
 from headscope.analyses.base import Arrays, Pieces
+from headscope.analyses.chg.result import ChgResult
+from headscope.core.gating.roles import CONDITIONS
+
+_ABLE: Final = 0.5
+"""Held-out accuracy from which a model is said to do the task."""
 
 
 def measurements(head: OfHead, pieces: Pieces) -> Arrays:
@@ -61,18 +68,57 @@ def _plain(values: np.ndarray) -> Any:
 
 
 def notes(
-    seen: Mapping[str, methods.Seen], disputed: int, explained: int, params: AgreementParams
+    seen: Mapping[str, methods.Seen],
+    arrays: Arrays,
+    gating: ChgResult,
+    explained: int,
+    params: AgreementParams,
 ) -> list[str]:
-    """Methods that find no head, heads left unexplained, too few examples."""
-    lines = []
+    """Whether gating agrees, first, and what may be why it doesn't; then what the run lacks."""
+    disputed, fits = len(arrays["heads"]), int(arrays["n_seeds"][0])
+    orders = {name: Order(*row) for name, row in zip(list(seen)[1:], arrays["order"].tolist(), strict=True)}
+    lines = list(sentences(orders))
+    if any(each.outcome == "not alike" for name, each in orders.items() if name in MEDIATED):
+        lines += _suspects(seen, arrays["seeds_needing"], fits, gating)
     for name, each in seen.items():
+        title = methods.BY_NAME[name].title
         if not each.found.any():
-            title = methods.BY_NAME[name].title
             lines.append(f"{title} finds no head: there is nothing to agree with, and its tests are empty.")
+        if each.sure is None or not each.sure.any():
+            lines.append(f"{title}: {_unsure(name, fits)}, so that no dispute with it is called.")
     if explained < disputed:
         lines.append(
-            f"{disputed} heads are in dispute; the {explained} on which methods differ most are explained."
+            f"{disputed} of {arrays['gating'].size} heads are in dispute beyond both methods' errors; the "
+            f"{explained} on which methods differ most are explained."
         )
     if params.n_examples < 8:
         lines.append(f"Explanations rest on {params.n_examples} examples.")
     return lines
+
+
+def _suspects(
+    seen: Mapping[str, methods.Seen], needing: np.ndarray, fits: int, gating: ChgResult
+) -> Iterator[str]:
+    """What this run itself says of why the paper's agreement isn't there."""
+    found, heads = int(seen["gating"].found.sum()), needing.size
+    yield (
+        f"Gating finds {found} of {heads} heads by the highest of {fits} fits, as the paper compares, and "
+        f"{int((needing == 1).sum())} in every fit: the highest finds more heads the more fits there are."
+    )
+    accuracy = float(np.nanmean(gating.heldout_accuracy[CONDITIONS.index("ungated")]))
+    if accuracy < _ABLE:
+        yield (
+            f"The model answers {100 * accuracy:.0f} % of the held-out rows as it is: where it can't do the "
+            "task, gates steer it, and what they find needn't be what mediation finds."
+        )
+    for name in (name for name in MEDIATED if name in seen):
+        count = int(seen[name].found.sum())
+        if count < 2:
+            title = methods.BY_NAME[name].title
+            yield f"{title} finds {count} of {heads} heads; the paper's test, Welch's t, needs two."
+
+
+def _unsure(name: str, fits: int) -> str:
+    return (
+        f"{fits} fits are too few to be sure of any head" if name == "gating" else "its errors aren't known"
+    )

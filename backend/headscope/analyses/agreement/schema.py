@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -18,6 +18,8 @@ def _run(title: str, description: str) -> Any:
 
 class AgreementParams(Params):
     """Which runs are compared; the model itself is asked why they differ."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"by_mean", "by_resample", "by_counterfactual"})
 
     gating: Annotated[str | None, GatingRef(same_task=True, needed=True)] = _run(
         "Causal head gating run", "The id of a finished run of the same model and task."
@@ -34,6 +36,15 @@ class AgreementParams(Params):
     )
     probe: Annotated[str | None, RunRef("probe", same_task=True)] = _run(
         "Probe run", "What heads hold of the label."
+    )
+    by_mean: Annotated[str | None, GatingRef(same_task=True)] = _run(
+        "Gating run by mean ablation", "Which roles survive, where closed heads give their mean."
+    )
+    by_resample: Annotated[str | None, GatingRef(same_task=True)] = _run(
+        "Gating run by resample ablation", "Which roles survive, where they give another row's output."
+    )
+    by_counterfactual: Annotated[str | None, GatingRef(same_task=True)] = _run(
+        "Gating run by counterfactual ablation", "Which roles survive, where they give the paired prompt's."
     )
     threshold: float = Field(
         default=0.5,

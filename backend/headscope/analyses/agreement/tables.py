@@ -10,6 +10,7 @@ import numpy as np
 from headscope.analyses.agreement.methods import BY_NAME
 from headscope.analyses.agreement.result import AgreementResult
 from headscope.analyses.agreement.statistics import NUMBERS
+from headscope.analyses.agreement.verdicts import Verdict
 from headscope.analyses.columns import Column, Table, flat, places, table
 from headscope.figures.view import View
 
@@ -35,6 +36,15 @@ _STATISTICS = {
     "precision": ("precision", "share"),
     "recall": ("recall", "share"),
 }
+_ORDER = {
+    "heads": "heads",
+    "rho": "rank correlation with facilitation",
+    "low": "95 %, from",
+    "high": "95 %, to",
+    "detectable": "correlation seen in four of five runs",
+    "reliability": "reliability of the measure",
+    "detectable_true": "the same, of effects without errors",
+}
 
 
 def disagreements(result: AgreementResult, view: View) -> Table:
@@ -58,7 +68,9 @@ def disagreements(result: AgreementResult, view: View) -> Table:
 
 
 def heads(result: AgreementResult, view: View) -> Table:
-    """A row for each head: facilitation and interference with their spread, every method and its verdict."""
+    """A row for each head: facilitation and interference with their spread, every method and its verdict, and
+    whether that stands beyond its error.
+    """
     columns = places(result.model)
     for score, values in (("facilitation", result.facilitation), ("interference", result.interference)):
         for word, title in (("mean", "mean"), ("low", "lowest seed"), ("high", "highest seed")):
@@ -67,6 +79,8 @@ def heads(result: AgreementResult, view: View) -> Table:
         method = BY_NAME[name]
         columns.append((name, method.title.lower(), method.unit, flat(seen.effect)))
         columns.append((f"{name}_found", f"found by {method.title.lower()}", "", flat(seen.found)))
+        if seen.sure is not None:
+            columns.append((f"{name}_sure", f"{method.title.lower()}, surely", "", _said(seen.sure)))
     return table(columns)
 
 
@@ -90,6 +104,19 @@ def finds(result: AgreementResult, view: View) -> Table:
     return table(columns)
 
 
+def order(result: AgreementResult, view: View) -> Table:
+    """A row for each method: how alike it and gating order the heads, and what would have been seen."""
+    orders = result.orders
+    columns: list[Column] = [
+        ("method", "method", "", words([BY_NAME[name].title for name in orders] or ["none"])),
+        ("outcome", "orders heads as gating does", "", words([o.outcome for o in orders.values()] or [""])),
+    ]
+    for name, title in _ORDER.items():
+        values = [getattr(each, name) for each in orders.values()] or [np.nan]
+        columns.append((name, title, "", np.array(values, float)))
+    return table(columns)
+
+
 def correlated(result: AgreementResult) -> list[tuple[str, str]]:
     """Names and titles of the correlation matrix' rows."""
     others = [(name, BY_NAME[name].title) for name in result.others]
@@ -99,6 +126,10 @@ def correlated(result: AgreementResult) -> list[tuple[str, str]]:
 def titles(names: Sequence[str]) -> str:
     """In words, with commas."""
     return ", ".join(BY_NAME[name].title.lower() for name in names)
+
+
+def _said(sure: Verdict) -> Any:
+    return words([("doesn't", "can't tell", "finds it")[value + 1] for value in sure.reshape(-1).tolist()])
 
 
 def words(values: Sequence[str]) -> Any:

@@ -7,6 +7,7 @@ from headscope.analyses.chg.compute import assemble, partial, plan, seeds
 from headscope.analyses.chg.estimate import estimate
 from headscope.analyses.chg.figures import FIGURES
 from headscope.analyses.chg.gates import offered
+from headscope.analyses.chg.heads import needed
 from headscope.analyses.chg.result import QUANTITIES, ChgResult, headline
 from headscope.analyses.chg.schema import PRESETS, ChgParams
 
@@ -23,6 +24,7 @@ CHG = Analysis(
     headline=headline,
     quantities=QUANTITIES,
     gates=offered,
+    heads=needed,
     seeds=seeds,
     needs_task=True,
     has_roles=True,

@@ -17,7 +17,7 @@ from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.gating_run import gating_run
 from headscope.errors import Invalid
 
-_MAY_DIFFER = ("seeds", "adds_to", "null_fits")
+_MAY_DIFFER = ("seeds", "adds_to", "check_closed", "null_fits")
 _SECOND_AXIS = ("heldout_", "rounded_", "binary_")
 """Beginnings of the names of arrays [condition, seed]; all others are [seed, ...]."""
 
@@ -25,8 +25,8 @@ _SECOND_AXIS = ("heldout_", "rounded_", "binary_")
 def taken_over(spec: Spec[ChgParams]) -> ChgResult | None:
     """The run whose seeds are taken over; None where none is named.
 
-    Raises ``Invalid``: what ``gating_run`` does; other-version; other-settings, naming what differs;
-    no-more-seeds.
+    Raises ``Invalid``: what ``gating_run`` does; other-version; other-settings, naming what differs
+    or forbids it; no-more-seeds.
     """
     params = spec.params
     if params.adds_to is None:
@@ -38,6 +38,12 @@ def taken_over(spec: Spec[ChgParams]) -> ChgResult | None:
             f"{ChgResult.VERSION}.",
             "Start a separate run with as many seeds as you want.",
             code="other-version",
+        )
+    if params.clip_over == "all":
+        raise Invalid(
+            "Gradients of all seeds are clipped as one, so seeds can't be added later.",
+            "Start a separate run with as many seeds as you want, or clip each seed's by itself.",
+            code="other-settings",
         )
     _check_settings(run, params)
     if params.seeds <= len(run.seeds):
@@ -70,13 +76,12 @@ def joined_to(earlier: Arrays, arrays: Arrays) -> dict[str, NDArray[Any]]:
 
 
 def _check_settings(run: ChgResult, params: ChgParams) -> None:
-    # A setting that the earlier run lacks was then what its default is now.
-    mine = ChgParams().model_dump(mode="json", include=set(ChgParams.ADDED))
-    theirs, mine = {**mine, **run.params}, params.model_dump(mode="json")
+    mine = params.model_dump(mode="json")
+    theirs = ChgParams.model_validate(run.params).model_dump(mode="json")  # what it lacks was the default
     differing = [
-        f"{name} ({theirs.get(name)} there, {value} here)"
+        f"{name} ({theirs[name]} there, {value} here)"
         for name, value in mine.items()
-        if name not in _MAY_DIFFER and theirs.get(name) != value
+        if name not in _MAY_DIFFER and theirs[name] != value
     ]
     if differing:
         raise Invalid(

@@ -13,6 +13,7 @@ from headscope.analyses.chg import discovering, replicating, rounding, seed_curv
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.gating import roles as gates
+from headscope.core.gating.ablation import told
 from headscope.figures import curves, head_grid
 from headscope.figures.theme import ROLE_LABELS, Drawing, Palette, titled
 from headscope.figures.view import View
@@ -48,7 +49,8 @@ def role_grid(result: ChgResult, view: View) -> Drawing:
     """Which heads the task needs, which harm it, and how sure the seeds are."""
     codes, ran = result.codes(view.threshold), result.ran
     figure = head_grid.roles(codes, ran, view.mode, view.colours, result.heads_a_group)
-    reading = _READINGS[view.mode] + (_GROUPS if result.heads_a_group > 1 else "")
+    reading = _READINGS[view.mode] + (_GROUPS if result.heads_a_group > 1 else "") + _closed_by(result)
+    reading += tables.spared_words(result, view)
     return titled(
         figure,
         "What each head does for the task",
@@ -60,6 +62,11 @@ def role_grid(result: ChgResult, view: View) -> Drawing:
     )
 
 
+def _closed_by(result: ChgResult) -> str:
+    """What was done to closed heads, where it wasn't the paper's."""
+    return "" if result.ablation == "zero" else f" Closed heads: {told(result.ablation)}."
+
+
 def score_map(name: str) -> Callable[[ChgResult, View], Drawing]:
     """The map of one score: its mean over seeds; in the modes always and any its lowest or highest seed."""
 
@@ -68,7 +75,9 @@ def score_map(name: str) -> Callable[[ChgResult, View], Drawing]:
         values = over_seeds(score, view.mode)
         figure = head_grid.magnitudes(values, view.colours, name=name, group=result.heads_a_group)
         title, meaning = _SCORES[name]
-        reading = f"{meaning}; {_STATISTICS[view.mode]}, from 0 to 1."
+        reading = f"{meaning}; {_STATISTICS[view.mode]}, from 0 to 1.{_closed_by(result)}"
+        if name == "irrelevance":
+            reading += tables.spared_words(result, view)
         return titled(figure, title, reading, score=name, statistic=_STATISTICS[view.mode], mode=view.mode)
 
     return draw

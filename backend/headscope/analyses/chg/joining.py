@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headscope.analyses.base import Arrays, Pieces, Spec
+from headscope.analyses import ablation
+from headscope.analyses import shots as in_context
+from headscope.analyses.base import Arrays, Kept, Pieces, Spec
 from headscope.analyses.chg import rounding
 from headscope.analyses.chg.earlier import joined_to
 from headscope.analyses.chg.phases import BINARY, PHASES, PhaseName
-from headscope.analyses.chg.plan import EARLIER, UNGATED, Group
+from headscope.analyses.chg.plan import EARLIER, UNGATED, Group, closed_alone
 from headscope.analyses.chg.result import ChgResult
+from headscope.analyses.chg.rows import shots, solved
 from headscope.analyses.chg.schema import ChgParams
 from headscope.core.gating.roles import finished
 
@@ -30,7 +33,9 @@ def joined(
     if EARLIER in pieces:
         earlier = {name: array for name, array in pieces[EARLIER].items() if name not in NULL}
         arrays = joined_to(earlier, arrays) if arrays else earlier
+    arrays |= closed_alone(spec, pieces)
     seeds = range(params.first_seed, params.first_seed + len(arrays["g_plus"]))
+    arrays |= {f"solved_{split}": mask for split, mask in solved(spec, pieces).items()}
     header = ChgResult.header(spec, seeds=seeds, task=spec.task)
     values = _values(spec, seeds, arrays, pieces)
     return ChgResult.of_parts(header, arrays | _permuted(null, pieces), values)
@@ -97,14 +102,18 @@ def _values(spec: Spec[ChgParams], seeds: Sequence[int], arrays: Arrays, pieces:
     params, task = spec.params, spec.task
     ran = finished(arrays["g_plus"], arrays["g_minus"])
     failed = [seeds[index] for index in np.flatnonzero(~ran).tolist()]
-    ungated = pieces[UNGATED]
+    ungated, taken = pieces[UNGATED], shots(spec, pieces)
     n_train, n_test = ungated["n_examples"].tolist()
     left_out = int(ungated["n_left_out"].sum())
     notes = [
+        *_chosen(spec, arrays, pieces, taken, ungated.get("chance")),
         *_stopped(params, seeds),
         *_settled(params, arrays["updates"]),
+        *_pooled(params, ungated),
+        *_as_authors(params, ungated),
         *_beyond_paper(params, len(seeds)),
         *_no_circuit(arrays),
+        *ablation.notes(params.ablation, int(np.sum(ungated.get("n_unpaired", 0)))),
     ]
     if n_train < params.batch_size:
         notes.append(f"Only {n_train} training examples, fewer than a batch: each update uses all of them.")
@@ -119,11 +128,29 @@ def _values(spec: Spec[ChgParams], seeds: Sequence[int], arrays: Arrays, pieces:
         "tokens_per_example": float(ungated["tokens_per_example"][0]),
         "targets_per_example": float(ungated["targets_per_example"][0]),
         "judged": task.judged if task is not None else "top",
+        "shots": task.shots if taken is None and task is not None else taken,
+        "chance": ungated.get("chance"),
         "failed_seeds": failed,
         "partial": None if len(seeds) == params.seeds else {"seeds": len(seeds), "of": params.seeds},
         "added_to": _added_to(params, seeds, pieces),
         "notes": notes,
     }
+
+
+def _chosen(
+    spec: Spec[ChgParams], arrays: Arrays, pieces: Pieces, taken: int | None, chance: float | None
+) -> Iterator[str]:
+    """Which rows were used, where that wasn't for the request to say."""
+    if spec.params.shots == in_context.AUTO and taken is not None:
+        yield f"{in_context.words(taken).capitalize()}: {in_context.reason(pieces)}"
+    masks = solved(spec, pieces)
+    if masks:
+        train, test = (f"{int(mask.sum())} of {len(mask)}" for mask in masks.values())
+        guessed = "" if chance is None else f" Guessing the most frequent answer gets {100 * chance:.1f} %."
+        yield (
+            f"Fitted and scored on the rows that the model gets right as it is: {train} to fit on, {test} "
+            f"held out.{guessed}"
+        )
 
 
 def _stopped(params: ChgParams, seeds: Sequence[int]) -> Iterator[str]:
@@ -138,6 +165,32 @@ def _settled(params: ChgParams, updates: NDArray[Any]) -> Iterator[str]:
             f"A seed's phase ended when its heads hardly changed sides any more: after {updates.min()} to "
             f"{updates.max()} updates, {updates.mean():.0f} on average."
         )
+
+
+def _as_authors(params: ChgParams, ungated: Kept) -> Iterator[str]:
+    """What of the authors' code this machine couldn't do as it does."""
+    if params.autocast and not bool(ungated["autocast"][0]):
+        yield "No autocast: this device isn't one that is good at bfloat16, so passes were in full precision."
+
+
+def _pooled(params: ChgParams, ungated: Kept) -> Iterator[str]:
+    """Where in-context examples come from, if not each row's own."""
+    if params.pool is None:
+        return
+    sizes = ungated["pool_sizes"]
+    if not sizes.size:
+        yield "There are no in-context examples that a pool could give: batches are drawn from all rows."
+        return
+    few, most = sizes.min(), sizes.max()
+    rows = f"{few}" if few == most else f"{few} to {most}"
+    yield (
+        f"In-context examples from a pool: {len(sizes)} sets of {rows} training rows each, and a batch is of "
+        "one set. Held-out rows have examples of their own."
+    )
+    if params.remember:
+        yield "No gradients are remembered with a pool: each row would need a pass of its own."
+    if few < params.batch_size:
+        yield f"A set of {few} rows is smaller than a batch: updates use all of it."
 
 
 def _beyond_paper(params: ChgParams, seeds: int) -> Iterator[str]:

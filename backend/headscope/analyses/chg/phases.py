@@ -62,7 +62,11 @@ def phase(name: PhaseName, params: ChgParams) -> Phase:
         clip=params.clip,
         stream="binary" if binary else "push" if pushed else "zero",
         settling=Settling() if params.settle and not binary else None,
-        remembers=params.remember and not binary,
+        # A memory has every row under gates of its own, and nothing that a batch begins with would be shared.
+        remembers=params.remember and not params.batches_of_sets and not binary,
+        clip_over=params.clip_over,
+        shared=params.first_seed if params.batches == "shared" else None,
+        autocast=params.autocast,
         coldest=COLDEST if binary else None,
     )
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headscope.analyses.base import Arrays, Context, Kept, Progress, Spec
+from headscope.analyses.chg import inside
 from headscope.analyses.chg.earlier import taken_over
 from headscope.analyses.chg.gates import OPEN_FROM
 from headscope.analyses.chg.phases import PHASE_TITLES, PhaseName, phase, seeds_label
+from headscope.analyses.chg.rows import rows
 from headscope.analyses.chg.schema import ChgParams
-from headscope.errors import Invalid
 from headscope.tasks.permuted import permuted
-from headscope.tasks.task import Examples, Split
 
 if TYPE_CHECKING:
     import torch
@@ -53,13 +53,18 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
         fraction = (step - work.updates.start) / len(work.updates)
         context.report(Progress(PHASE_TITLES[work.phase], label, step, params.steps, loss, fraction))
 
+    examples = rows(spec, context, "train")
+    if work.null:
+        examples = permuted(examples, seeds[0])
     state = advance(
         context.model,
-        _trained_on(spec, work, context),
+        examples,
         seeds,
         phase(work.phase, params),
         _start(work, seeds, context),
         work.updates.stop,
+        sets=examples.pool_sets if params.batches_of_sets else None,
+        replacements=inside.replacements(spec, context),
         checkpoint=context.checkpoint,
         report=report,
     )
@@ -90,12 +95,19 @@ def score(
 
 def ungated(spec: Spec[ChgParams], context: Context) -> Kept:
     """The model as it is on the held-out examples, and what examples the task gives."""
-    examples, train = _examples(spec, context, "test"), _examples(spec, context, "train")
+    from headscope.core.gating.fit import autocasts
+
+    examples, train = rows(spec, context, "test"), rows(spec, context, "train")
+    judged = spec.task.judged if spec.task is not None else "top"
     return {
         **_evaluated(spec, context),
+        **inside.unpaired(spec, context),
+        "chance": examples.chance(judged),
+        "autocast": np.array([spec.params.autocast and autocasts(context.model.device)]),
         "n_examples": np.array([len(train), len(examples)]),
         "n_left_out": np.array([train.n_left_out, examples.n_left_out]),
         "tokens_per_example": np.array([np.mean([len(example.tokens) for example in train])]),
+        "pool_sizes": np.unique(train.pool_sets or (), return_counts=True)[1],
         "targets_per_example": np.array([np.mean([len(example.targets) for example in train])]),
     }
 
@@ -134,37 +146,25 @@ def _start(work: Updates, seeds: Sequence[int], context: Context) -> FitState:
     return FitState(work.updates.start, logits, first, second, none, watch, memory)
 
 
-def _trained_on(spec: Spec[ChgParams], work: Updates, context: Context) -> Examples:
-    examples = _examples(spec, context, "train")
-    return permuted(examples, spec.params.first_seed + work.seeds.start) if work.null else examples
-
-
 def _evaluated(
     spec: Spec[ChgParams], context: Context, gates: torch.Tensor | None = None
 ) -> dict[str, np.ndarray]:
     """Log-probability and accuracy on the held-out examples, a set of gates each."""
     from headscope.core.gating.evaluation import evaluate
 
-    examples = _examples(spec, context, "test")
+    examples = rows(spec, context, "test")
     judged = spec.task.judged if spec.task is not None else "top"
-    found = evaluate(context.model, examples, gates, judged=judged, checkpoint=context.checkpoint)
+    found = evaluate(
+        context.model,
+        examples,
+        gates,
+        judged=judged,
+        replacements=None if gates is None else inside.replacements(spec, context),
+        checkpoint=context.checkpoint,
+    )
     return {"log_probability": found.log_probability.numpy(), "accuracy": found.accuracy.numpy()}
 
 
 def _rounded(gates: torch.Tensor) -> torch.Tensor:
     """Open from 0.5 on, else shut; NaN stays NaN."""
     return (gates >= OPEN_FROM).to(gates).where(~gates.isnan(), gates)
-
-
-def _examples(spec: Spec[ChgParams], context: Context, split: Split) -> Examples:
-    params = spec.params
-    if spec.task is None:
-        raise Invalid("Causal head gating needs a task.", "Name one: `headscope tasks list` shows them.")
-    return spec.task.examples(
-        context.model.tokenizer,
-        split,
-        limit=params.n_train if split == "train" else params.n_test,
-        seed=params.split_seed,
-        shots=params.shots,
-        n_ctx=context.model.info.n_ctx,
-    )

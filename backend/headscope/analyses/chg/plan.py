@@ -7,7 +7,9 @@
    G+ and G- once more with gates rounded to open or shut.
    Where asked for, a phase each makes masks of G+ and G-, and they are scored too.
 4. Fits on permuted targets come after them, one by one, since each has targets of its own.
-5. Where seeds are added to an earlier run, its fits are one small piece, and only the others are made.
+5. Which rows are used may be for pieces of its own to say, before all others (``chg.rows``).
+6. Where asked for, each head is closed by itself (``chg.closing``).
+7. Where seeds are added to an earlier run, its fits are one small piece, and only the others are made.
 
 The cuts depend on the request alone (parameters and the model's size), so that a run goes on with the same
 pieces on another machine.
@@ -18,8 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from headscope.analyses.base import Piece, Spec
+from numpy.typing import NDArray
+
+from headscope.analyses import ablation
+from headscope.analyses.base import Piece, Pieces, Spec
+from headscope.analyses.chg import closing
+from headscope.analyses.chg.inside import training
 from headscope.analyses.chg.phases import (
     BEFORE,
     BINARY,
@@ -31,12 +39,11 @@ from headscope.analyses.chg.phases import (
     seeds_label,
 )
 from headscope.analyses.chg.pieces import Updates, fit, score, take_over, ungated
+from headscope.analyses.chg.rows import NOMINAL_TOKENS, needed
+from headscope.analyses.chg.rows import pieces as choosing_rows
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.cutting import blocks, fitting
 from headscope.core.model.cost import forward_flop
-
-NOMINAL_TOKENS = 24.0
-"""Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
 
 UNGATED, EARLIER = "ungated", "earlier"
 
@@ -63,18 +70,30 @@ def plan(spec: Spec[ChgParams], earlier: int, earlier_null: int = 0) -> list[Pie
     ``earlier_null`` fits on permuted targets.
     """
     params = spec.params
-    first = [Piece(UNGATED, "The ungated model", partial(ungated, spec), weight=_ask_flop(spec))]
+    ablation.check_pairs(params.ablation, spec.task)
+    rows = choosing_rows(spec)
+    as_it_is = partial(ungated, spec)
+    first = [*rows, Piece(UNGATED, "The ungated model", as_it_is, needed(spec), weight=_ask_flop(spec))]
     if earlier:
         label = f"Seeds reused, {seeds_label(params, range(earlier))}"
         first.insert(0, Piece(EARLIER, label, partial(take_over, spec), weight=0.0))
+    first += ablation.means(params.ablation, spec.model, partial(training, spec), needed(spec))
     made = [*groups(spec, earlier), *null_groups(spec, earlier_null)]
-    return [*first, *(piece for group in made for piece in group.pieces())]
+    fits = (piece for group in made for piece in group.pieces())
+    return [*first, *fits, *closing.pieces(spec, _forward_flop(spec))]
+
+
+def closed_alone(spec: Spec[ChgParams], pieces: Pieces) -> dict[str, NDArray[Any]]:
+    """What closing each head by itself costs, where it was measured."""
+    return closing.joined(spec, _forward_flop(spec), pieces)
 
 
 def groups(spec: Spec[ChgParams], earlier: int) -> list[Group]:
     """The groups of seeds that are fitted."""
     params, forward = spec.params, _forward_flop(spec)
     size = fitting(params.seeds - earlier, 2 * forward * params.batch_size, most=_MOST_SEEDS)
+    if params.clip_over == "all":
+        size = params.seeds  # a gradient is clipped with all others
     return [_group(spec, seeds, size) for seeds in blocks(range(earlier, params.seeds), size)]
 
 
@@ -125,7 +144,7 @@ def _fits(
             _fit_key(phase, seeds, block.stop, null),
             label,
             partial(fit, spec, Updates(phase, seeds, block, before, null)),
-            (before,) if before else (),
+            (*([before] if before else []), *needed(spec), *ablation.needs(params.ablation)),
             weight=flop * len(block),
         )
 
@@ -139,7 +158,7 @@ def _scoring(spec: Spec[ChgParams], phase: PhaseName, group: range, block: range
         f"heldout/{phase}/{block.start}-{block.stop - 1}",
         f"Held-out examples under {gates}, {seeds_label(spec.params, block)}",
         partial(score, spec, last, within, rounded=phase in ("plus", "minus"), masks=phase in BINARY),
-        (last,),
+        (last, *needed(spec), *ablation.needs(spec.params.ablation)),
         weight=(2 if phase in ("plus", "minus") else 1) * flop * len(block),
     )
 

@@ -9,12 +9,18 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from jaxtyping import Bool, Float, Integer, UInt8
 
+from headscope.analyses.ablation import of_run
 from headscope.analyses.base import Quantity, Result
 from headscope.analyses.chg import rounding
+from headscope.analyses.result import added
 from headscope.core.gating import roles
 from headscope.core.gating.rounding import Rounded
 from headscope.core.statistics.discovery import Discoveries, discoveries
 from headscope.core.statistics.replication import Replication, replication, split_half
+from headscope.tasks.task import Split
+
+BOUND: Final = 0.1
+"""Nats a target token that closing a head may cost, by two standard errors, and it still "doesn't matter"."""
 
 Gates = Float[np.ndarray, "seed layer head"]
 """In [0, 1]; NaN where a seed's fit failed."""
@@ -24,10 +30,15 @@ Gates = Float[np.ndarray, "seed layer head"]
 class ChgResult(Result):
     """Gates after phase 0, pushed open and pushed shut, and how the model does under them.
 
+    ``shots`` in-context examples stand before each question, and guessing the most frequent held-out answer
+    gets ``chance``; None in results that didn't keep it. ``solved_`` [row] has 1 for the rows of a split that
+    the model gets right and that alone were used, where that was asked for.
+
     Losses [seed, update] are nats on the targets, NaN after a seed's last update; ``updates`` [seed, phase]
     are those done. Held-out rows are ``core.gating.roles.CONDITIONS``, ``rounded_`` rows G+ and G- with gates
     rounded at 0.5, ``binary`` ones the masks of the last phase. ``null_`` gates are those of fits on permuted
-    targets. Both only where they were asked for. Version 1 had neither ``updates`` nor rounded gates.
+    targets. ``closed_rise`` is what closing each head by itself costs, nats, with its standard error. These
+    only where they were asked for. Version 1 had neither ``updates`` nor rounded gates.
     """
 
     NAME: ClassVar[str] = "chg"
@@ -50,16 +61,32 @@ class ChgResult(Result):
     binary_log_probability: Float[np.ndarray, "pushed seed"] | None = None
     null_plus: Float[np.ndarray, "null layer head"] | None = None
     null_minus: Float[np.ndarray, "null layer head"] | None = None
+    solved_train: UInt8[np.ndarray, " row"] | None = None
+    solved_test: UInt8[np.ndarray, " row"] | None = None
+    closed_rise: Float[np.ndarray, "layer head"] | None = None
+    closed_rise_se: Float[np.ndarray, "layer head"] | None = None
     n_train: int | None = None
     n_test: int | None = None
     n_left_out: int = 0
     tokens_per_example: float | None = None
     targets_per_example: float | None = None
     judged: str = "top"
+    shots: int | None = added()
+    chance: float | None = added()
     failed_seeds: Sequence[int] = ()
     partial: Mapping[str, int] | None = None
     added_to: Mapping[str, Any] | None = None
     notes: Sequence[str] = ()
+
+    @property
+    def ablation(self) -> str:
+        """What was done to closed heads (``core.gating.ablation``)."""
+        return of_run(self.params)
+
+    @property
+    def solved(self) -> dict[Split, UInt8[np.ndarray, " row"] | None]:
+        """Which rows of each split were used; None for all."""
+        return {"train": self.solved_train, "test": self.solved_test}
 
     @property
     def ran(self) -> Bool[np.ndarray, " seed"]:
@@ -105,7 +132,24 @@ class ChgResult(Result):
 
     def codes(self, threshold: float) -> UInt8[np.ndarray, "seed layer head"]:
         """Role codes of all seeds (``core.gating.roles``)."""
-        return roles.roles(self.g_plus, self.g_minus, threshold)
+        return roles.roles(self.g_plus, self.g_minus, threshold, self.costly)
+
+    @property
+    def costly(self) -> Bool[np.ndarray, "layer head"] | None:
+        """Heads that cost more than ``BOUND`` to close, by two standard errors: none of them "doesn't
+        matter". None where that wasn't measured.
+        """
+        if self.closed_rise is None or self.closed_rise_se is None:
+            return None
+        return np.asarray(self.closed_rise - 2 * self.closed_rise_se > BOUND)
+
+    def spared(self, threshold: float) -> list[tuple[int, int]]:
+        """Heads whose gates say in some seed that they don't matter, and that cost much to close."""
+        if self.costly is None:
+            return []
+        plain = roles.roles(self.g_plus, self.g_minus, threshold)[self.ran]
+        found = np.argwhere((plain == roles.IRRELEVANT).any(axis=0) & self.costly)
+        return [(int(layer), int(head)) for layer, head in found]
 
     def held(self, threshold: float) -> dict[str, Bool[np.ndarray, "seed layer head"]]:
         """By role (needed, harmful, irrelevant): which heads have it in each seed that has a fit."""
@@ -120,7 +164,7 @@ class ChgResult(Result):
         if self.null_plus is None or self.null_minus is None:
             return {}
         ran = roles.finished(self.null_plus, self.null_minus)
-        null = roles.held(roles.roles(self.null_plus, self.null_minus, threshold)[ran])
+        null = roles.held(roles.roles(self.null_plus, self.null_minus, threshold, self.costly)[ran])
         if not ran.any() or not self.ran.any():
             return {}
         return {role: discoveries(has, null[role]) for role, has in self.held(threshold).items()}

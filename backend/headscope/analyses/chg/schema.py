@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
-from headscope.analyses.parameters import Clamp, Clip, FitPrecision, Shots, SplitSeed
+from headscope.analyses.parameters import AblationSetting, Clamp, Clip, FitPrecision, Shots, SplitSeed
 from headscope.analyses.references import GatingRef
+from headscope.tasks.pool import MOST_SETS
 
 
 class ChgParams(Params):
     """Settings of the fit G0 -> G+, G-. Learning rates fall linearly within a phase; losses are in nats."""
 
-    ADDED: ClassVar[frozenset[str]] = frozenset({"null_fits", "binarise"})
+    ADDED: ClassVar[frozenset[str]] = frozenset(
+        {
+            "ablation",
+            "autocast",
+            "batches",
+            "binarise",
+            "bos",
+            "check_closed",
+            "clip_over",
+            "demonstrations",
+            "examples",
+            "null_fits",
+            "pool_sets",
+        }
+    )
 
     seeds: int = Field(
         default=10,
@@ -83,6 +98,24 @@ class ChgParams(Params):
     )
     clamp: Clamp = 4.0
     clip: Clip = 1.0
+    clip_over: Literal["seed", "all"] = Field(
+        default="seed",
+        title="Gradients clipped",
+        description="seed: each seed's gradient by itself. all: the gradients of all seeds as one, as the "
+        "authors' code does; then a seed's fit depends on how many there are.",
+    )
+    batches: Literal["own", "shared"] = Field(
+        default="own",
+        title="Batches",
+        description="own: each seed draws its own. shared: all seeds see the same batches, in epochs that "
+        "use every row once, as in the authors' code.",
+    )
+    autocast: bool = Field(
+        default=False,
+        title="Autocast",
+        description="Compute forward passes of the fit in bfloat16 where a GPU is good at it, with float32 "
+        "weights and gates; elsewhere this does nothing and a note says so.",
+    )
     remember: bool = Field(
         default=False,
         title="Remember gradients (SAGA)",
@@ -95,7 +128,30 @@ class ChgParams(Params):
         description="End a seed's phase once its heads hardly change sides any more; the updates set are "
         "then the most.",
     )
+    ablation: AblationSetting = "zero"
     shots: Shots = None
+    bos: Literal["own", "none", "none-in-mathematics"] = Field(
+        default="own",
+        title="First token",
+        description="own: a beginning-of-sequence token where the task and the tokenizer put one. none: no "
+        "row begins with one, or only none of the mathematics task's.",
+    )
+    demonstrations: Literal["own", "pool", "fixed"] = Field(
+        default="own",
+        title="In-context examples from",
+        description="own: each training row has in-context examples of its own. pool: training rows share a "
+        "few sets, and a batch is of rows of one set, whose beginning is computed once: faster with many "
+        "examples. No gradients are remembered then. fixed: training rows share a few sets and batches mix "
+        "them. Held-out rows always have their own.",
+    )
+    pool_sets: int = Field(
+        default=16,
+        ge=1,
+        le=MOST_SETS,
+        title="Sets in the pool",
+        description="How many sets of in-context examples the training rows share, where they come from a "
+        "pool.",
+    )
     split_seed: SplitSeed = 0
     n_train: int | None = Field(
         default=None,
@@ -126,6 +182,18 @@ class ChgParams(Params):
         "whatever is asked. Heads beyond that are found at a false-discovery rate of 5 %. Each costs as much "
         "as a seed.",
     )
+    examples: Literal["all", "solved"] = Field(
+        default="all",
+        title="Examples",
+        description="All rows, or only those that the model gets right as it is: then the gates show what it "
+        "does where it can do the task.",
+    )
+    check_closed: bool = Field(
+        default=False,
+        title="Close each head alone",
+        description="Measure what closing each head by itself costs, on 16 held-out rows: a head that costs "
+        "more than 0.1 nats isn't said not to matter, whatever its gates did.",
+    )
     adds_to: Annotated[str | None, GatingRef(same_task=True)] = Field(
         default=None,
         max_length=64,
@@ -135,8 +203,34 @@ class ChgParams(Params):
     )
     dtype: FitPrecision = "float32"
 
+    @property
+    def pool(self) -> int | None:
+        """How many sets of in-context examples training rows share; None where each has its own."""
+        return None if self.demonstrations == "own" else self.pool_sets
 
-PAPER: Mapping[str, Any] = {"seeds": 10, "steps": 500, "batch_size": 64}
+    @property
+    def batches_of_sets(self) -> bool:
+        """Whether a batch is of rows that share their in-context examples."""
+        return self.demonstrations == "pool" and self.batches == "own"
+
+
+PAPER: Mapping[str, Any] = {"seeds": 10, "steps": 500, "batch_size": 64, "check_closed": True}
+
+# The code that the authors published does otherwise than their text says: docs/analyses/chg.md lists where.
+AUTHORS: Mapping[str, Any] = {
+    **PAPER,
+    "phase0_lr_start": 1.0,
+    "phase0_lr_end": 1.0,
+    "lr_start": 1.0,
+    "lr_end": 1.0,
+    "clip_over": "all",
+    "batches": "shared",
+    "autocast": True,
+    "bos": "none-in-mathematics",
+    "demonstrations": "fixed",
+    "pool_sets": 10,
+    "shots": 1,
+}
 
 # Fewer and noisier updates can't travel as far at the paper's rate of phase 0, so that one is raised.
 # docs/design/settling.md: what these settings find, beside fits of full length.
@@ -149,6 +243,7 @@ QUICK: Mapping[str, Any] = {
     "remember": True,
     "settle": True,
     "n_test": 64,
+    "check_closed": True,
 }
 
-PRESETS: Mapping[str, Mapping[str, Any]] = {"quick": QUICK, "paper": PAPER}
+PRESETS: Mapping[str, Mapping[str, Any]] = {"quick": QUICK, "paper": PAPER, "authors": AUTHORS}

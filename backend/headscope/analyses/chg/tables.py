@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from headscope.analyses.chg.result import ChgResult
+from headscope.analyses.chg.result import BOUND, ChgResult
 from headscope.analyses.columns import (
     Array,
     Column,
@@ -21,6 +21,7 @@ from headscope.analyses.columns import (
 from headscope.core.gating import roles as gates
 from headscope.core.gating.roles import ROLE_NAMES
 from headscope.core.gating.rounding import LARGEST
+from headscope.core.model.info import head_name
 from headscope.core.statistics.replication import VERDICTS
 from headscope.figures.view import View
 
@@ -62,7 +63,26 @@ def heads(result: ChgResult, view: View) -> Table:
             (f"p_{role}", f"p of {role}, against permuted targets", "", flat(beyond.p)),
             (f"q_{role}", f"q of {role}, false-discovery rate", "", flat(beyond.q)),
         ]
+    if result.closed_rise is not None and result.closed_rise_se is not None:
+        columns += [
+            ("closed_rise", "loss with it alone closed, rise", "nats", flat(result.closed_rise)),
+            ("closed_rise_se", "its standard error", "nats", flat(result.closed_rise_se)),
+        ]
     return table(columns)
+
+
+def spared_words(result: ChgResult, view: View) -> str:
+    """Which heads aren't said not to matter because they cost much to close: a sentence, or nothing."""
+    heads = result.spared(view.threshold)
+    if not heads or result.closed_rise is None:
+        return ""
+    rises = [float(result.closed_rise[head]) for head in heads]
+    ranked = [heads[at] for at in np.argsort(-np.array(rises), kind="stable")]
+    named = ", ".join(head_name(head) for head in ranked[:4]) + (" and others" if len(heads) > 4 else "")
+    return (
+        f" The gates of {named} say in some seed that it doesn’t matter, but closing it alone costs up to "
+        f"{max(rises):.2g} nats (more than {BOUND}): such a head is shown as undecided there."
+    )
 
 
 def score(name: str) -> Callable[[ChgResult, View], Table]:

@@ -15,6 +15,7 @@ from typing import Any
 from headscope.analyses.base import Result
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import Table
+from headscope.core.gating.ablation import told
 from headscope.core.gating.roles import Array
 from headscope.errors import Invalid
 from headscope.figures.theme import Drawing
@@ -147,7 +148,7 @@ def _once(runs: Iterable[Compared]) -> list[Compared]:
 def _labelled(runs: Sequence[Compared]) -> tuple[Compared, ...]:
     """ "SmolLM2-135M · Singular to plural"; runs of one model and task are told apart by id, or by number."""
     named = [replace(run, model=run.model or run.result.model.name) for run in runs]
-    words = [f"{run.model} · {run.task}" for run in named]
+    words = [f"{run.model} · {run.task}{_by(run)}" for run in named]
     return tuple(
         replace(
             run,
@@ -155,6 +156,11 @@ def _labelled(runs: Sequence[Compared]) -> tuple[Compared, ...]:
         )
         for place, (run, word) in enumerate(zip(named, words, strict=True))
     )
+
+
+def _by(run: Compared) -> str:
+    """What was done to closed heads, where it wasn't the paper's."""
+    return "" if run.gating.ablation == "zero" else f", {told(run.gating.ablation)}"
 
 
 def _check_weights(runs: Sequence[Compared]) -> None:

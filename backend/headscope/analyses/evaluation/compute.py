@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from headscope.analyses import ablation
+from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Progress, Spec
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
 from headscope.analyses.evaluation.result import EvaluationResult, Scored
 from headscope.analyses.evaluation.schema import EvaluationParams
+from headscope.core.gating.ablation import REFERENCE_ROWS, Ablation, told
 from headscope.core.gating.gate_vector import GateVector
 from headscope.core.gating.verdict import judge
 from headscope.core.model.cost import CPU_BUDGET, forward_flop
@@ -20,7 +22,7 @@ from headscope.core.model.info import ModelInfo
 from headscope.core.model.memory import activation_bytes, run_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
-from headscope.tasks.task import Examples, Task
+from headscope.tasks.task import Examples, Split, Task
 
 _NOMINAL_TOKENS = 24.0
 _SAMPLED = 32
@@ -69,7 +71,7 @@ def assemble(spec: Spec[EvaluationParams], pieces: Pieces) -> EvaluationResult:
         log_probability=log_probability,
         gates=found[0]["table"],
         tasks=tasks,
-        notes=list(_notes(tasks)),
+        notes=[*_notes(tasks), *_on_ablation(spec, pieces)],
         # Beside the array of that name, as results of this version have it.
         other_values={"gates": tasks[0]["gates"]},
     )
@@ -91,25 +93,52 @@ def _score(spec: Spec[EvaluationParams], task: Task, context: Context) -> Kept:
     from headscope.core.gating.evaluation import evaluate
 
     gates, model, params = spec.needed("gates", GateVector), context.model, spec.params
-    examples = task.examples(
-        model.tokenizer, "test", limit=params.n_test, n_ctx=model.info.n_ctx, **_drawn(task, params)
-    )
+    kind, shots = _ablation(spec), _shots(task, params, context)
+    drawn = _drawn(task, params, "test", params.n_test, shots, context)
+    examples = ablation.usable(kind, drawn)
     context.report(Progress(task.name, "", 0, 1))
+    training = partial(_drawn, task, params, "train", REFERENCE_ROWS, shots)
+    inside = ablation.replacements_of(kind, training, context)
     both = [
-        evaluate(model, examples, each, judged=task.judged, checkpoint=context.checkpoint)
+        evaluate(
+            model, examples, each, judged=task.judged, replacements=inside, checkpoint=context.checkpoint
+        )
         for each in (None, torch.from_numpy(gates.gates.copy())[None])
     ]
+    left = {"n_unpaired": np.array([len(drawn) - len(examples)])} if len(examples) < len(drawn) else {}
     accuracy = np.array([float(score.accuracy[0]) for score in both])
     log_probability = np.array([float(score.log_probability[0]) for score in both])
     return {
         "accuracy": accuracy,
         "log_probability": log_probability,
         "table": gates.gates,
-        "about": _about(task, examples, gates, float(accuracy[0])),
+        "about": _about(task, examples, gates, float(accuracy[0]), task.shots if shots is None else shots),
+        **left,
     }
 
 
-def _about(task: Task, examples: Examples, gates: GateVector, ungated: float) -> Scored:
+def _drawn(
+    task: Task, params: EvaluationParams, split: Split, limit: int, shots: int | None, context: Context
+) -> Examples:
+    model = context.model
+    return task.examples(
+        model.tokenizer, split, limit=limit, seed=params.split_seed, shots=shots, n_ctx=model.info.n_ctx
+    )
+
+
+def _ablation(spec: Spec[EvaluationParams]) -> Ablation:
+    """The one asked for, or the gates' own."""
+    return spec.params.ablation or spec.needed("gates", GateVector).ablation
+
+
+def _on_ablation(spec: Spec[EvaluationParams], pieces: Pieces) -> Iterator[str]:
+    kind, own = _ablation(spec), spec.needed("gates", GateVector).ablation
+    yield from ablation.notes(kind, sum(int(np.sum(each.get("n_unpaired", 0))) for each in pieces.values()))
+    if kind != own:
+        yield f"The gates were fitted with {told(own)}, heads are closed here by {told(kind)}."
+
+
+def _about(task: Task, examples: Examples, gates: GateVector, ungated: float, shots: int) -> Scored:
     chance = examples.chance(task.judged)
     return {
         "name": task.name,
@@ -118,15 +147,18 @@ def _about(task: Task, examples: Examples, gates: GateVector, ungated: float) ->
         "judged": task.judged,
         "n": len(examples),
         "n_left_out": examples.n_left_out,
+        "shots": shots,
         "chance": chance,
         "verdict": judge(ungated, chance, len(examples)),
         "gates": {"id": gates.id, "name": gates.name, "origin": gates.origin},
     }
 
 
-def _drawn(task: Task, params: EvaluationParams) -> dict[str, Any]:
-    """How a task's rows are drawn, as keywords of ``Task.examples``."""
-    return {"seed": params.split_seed, "shots": params.shots if task.shots else None}
+def _shots(task: Task, params: EvaluationParams, context: Context) -> int | None:
+    """How many in-context examples a task has here; None: its own number."""
+    if params.shots == in_context.AUTO:
+        return in_context.here_and_now(params, task, context)
+    return params.shots if task.shots else None
 
 
 def _size(
@@ -137,7 +169,13 @@ def _size(
     if tokenizer is None:
         return n, _NOMINAL_TOKENS, 1.0
     limit = min(_SAMPLED, params.n_test)
-    sample = task.examples(tokenizer, "test", limit=limit, n_ctx=model.n_ctx, **_drawn(task, params))
+    auto = params.shots == in_context.AUTO
+    if auto:
+        n += len(in_context.TRIED) * in_context.ROWS
+    shots = in_context.largest(params, task, model, tokenizer) if auto or task.shots else None
+    sample = task.examples(
+        tokenizer, "test", limit=limit, seed=params.split_seed, shots=shots, n_ctx=model.n_ctx
+    )
     lengths = [(len(example.tokens), len(example.targets)) for example in sample]
     tokens, targets = np.mean(lengths, axis=0)
     return n, float(tokens), float(targets)

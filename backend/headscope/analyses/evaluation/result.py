@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, NotRequired, TypedDict
 
 import numpy as np
 from jaxtyping import Float
@@ -25,7 +25,9 @@ class Origin(TypedDict):
 
 
 class Scored(TypedDict):
-    """A task and its held-out rows; ``chance`` is the accuracy of guessing, ``verdict`` without the gates."""
+    """A task and its held-out rows; ``chance`` is the accuracy of guessing, ``verdict`` without the gates.
+    Earlier results don't tell the in-context examples, ``shots``.
+    """
 
     name: str
     title: str
@@ -33,6 +35,7 @@ class Scored(TypedDict):
     judged: str
     n: int
     n_left_out: int
+    shots: NotRequired[int]
     chance: float
     verdict: Verdict
     gates: Origin

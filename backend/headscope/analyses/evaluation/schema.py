@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from headscope.analyses.base import Params, TaskNames
-from headscope.analyses.parameters import Precision, ShotsOfEach, SplitSeed
+from headscope.analyses.parameters import Precision, ShotsForEach, SplitSeed
 from headscope.analyses.references import GatesRef, TasksRef
+from headscope.core.gating.ablation import Ablation
 
 
 class EvaluationParams(Params):
     """Which gates, on which tasks, by how many examples."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"ablation"})
 
     gates: Annotated[str | None, GatesRef(needed=True)] = Field(
         default=None,
@@ -34,7 +37,14 @@ class EvaluationParams(Params):
         title="Held-out examples, at most",
         description="Of each task.",
     )
-    shots: ShotsOfEach = None
+    ablation: Ablation | None = Field(
+        default=None,
+        title="Ablation",
+        description="What closed heads give: nothing (zero), their mean over other rows of each task, what "
+        "they give in another row (resample), or in the row's paired prompt (counterfactual). As the gates "
+        "were fitted where unset.",
+    )
+    shots: ShotsForEach = None
     split_seed: SplitSeed = 0
     dtype: Precision = "float32"
 

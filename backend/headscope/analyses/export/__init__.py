@@ -1,4 +1,4 @@
-"""A finished run as a file: numbers (CSV, JSON, npz), pictures (PNG, SVG), the page (HTML), a notebook.
+"""A finished run as a file: numbers (CSV, JSON, npz), heads, pictures (PNG, SVG), the page, a notebook.
 
 The page's buttons, the API and ``headscope export`` all call ``export``. Numbers need nothing but numpy, the
 page needs no network to be read, pictures need a Chromium on the machine that draws them.
@@ -14,11 +14,12 @@ from headscope.analyses import figures
 from headscope.analyses.base import Result
 from headscope.analyses.export import numbers
 from headscope.analyses.export.facts import Facts
+from headscope.analyses.export.heads import heads
 from headscope.analyses.request import find
 from headscope.errors import Invalid
 from headscope.figures.view import view
 
-Format = Literal["csv", "json", "npz", "html", "ipynb", "png", "svg"]
+Format = Literal["csv", "json", "npz", "html", "ipynb", "png", "svg", "heads", "heads.csv", "heads.json"]
 
 EXPORTS: Mapping[Format, str] = {
     "csv": "text/csv; charset=utf-8",
@@ -28,6 +29,9 @@ EXPORTS: Mapping[Format, str] = {
     "ipynb": "application/x-ipynb+json",
     "png": "image/png",
     "svg": "image/svg+xml",
+    "heads": "text/plain; charset=utf-8",
+    "heads.csv": "text/csv; charset=utf-8",
+    "heads.json": "application/json",
 }
 """Media types by format."""
 
@@ -59,15 +63,21 @@ def export(
     and SVG take the first one where unset), its numbers (CSV, JSON), its page (HTML). ``head``, e.g. 1.5, is
     the head that figures about one show.
 
+    ``heads`` (text), ``heads.csv`` and ``heads.json`` are the list of heads that a run gives.
     Raises ``Invalid`` for an unknown format, threshold, mode or theme, ``NotFound`` for an unknown figure,
+    ``Refused`` (no-heads) for a list of heads of a run that gives none,
     ``Unavailable`` (no-browser, picture-failed) where a picture can't be drawn here.
     """
     kind = next((known for known in get_args(Format) if known == format), None)
     if kind is None:
         raise unknown_format(format, list(EXPORTS))
-    view(threshold, mode, theme, head)
+    seen = view(threshold, mode, theme, head)
     if figure is not None:
         figures.table(result, figure, threshold, mode, head)
+    if kind.startswith("heads"):
+        ending = kind.partition(".")[2] or "txt"
+        stem = Facts.of(result, facts or {}).file_stem
+        return Export(heads(result, seen, ending), EXPORTS[kind], f"{stem}-heads.{ending}")
     look = ExportView(figure, threshold, mode, theme, head)
     known = Facts.of(result, facts or {})
     content = _write(kind, result, facts or {}, known, look)

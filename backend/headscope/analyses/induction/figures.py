@@ -70,6 +70,7 @@ def heads(result: InductionResult, view: View) -> Drawing:
     reading = (
         f"The {len(names)} heads that look most at what came next the first time; whiskers are one standard "
         "deviation over the draws. The table holds all heads and all scores."
+        f"{result.model.added_note}"
     )
     return titled({"data": [trace], "layout": layout}, "The strongest induction heads", reading)
 

@@ -1,6 +1,6 @@
 """Meaning as one piece of work: evidence gathered from finished runs, names, and role against name.
 
-1. Each run that is named gives tests (``readings``); a head has the name of every test that it passes
+1. Each run that is named gives tests (``readings``); a head has the name of every test that it surely passes
    (``names``).
 2. With a gating run, each of its roles is set against each name, and permuted
    (``core.statistics.enrichment``).
@@ -10,19 +10,21 @@ Nothing is measured anew; the model isn't run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 
 import numpy as np
-from jaxtyping import Bool, UInt8
+from jaxtyping import Float
 
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.costing import LOAD_SECONDS
 from headscope.analyses.gating_run import gating_run
-from headscope.analyses.meaning.evidence import Evidence
+from headscope.analyses.induction.result import InductionResult
+from headscope.analyses.meaning.evidence import Evidence, Tested
 from headscope.analyses.meaning.names import conflicts, first_names
+from headscope.analyses.meaning.notes import notes
 from headscope.analyses.meaning.readings import evidence
 from headscope.analyses.meaning.result import MeaningResult
 from headscope.analyses.meaning.roles import ROLES, role_sets
@@ -63,7 +65,9 @@ def assemble(spec: Spec[MeaningParams], pieces: Pieces) -> MeaningResult:
     """Names, what contradicts them, and with a gating run roles against names."""
     kept = dict(pieces["names"])
     told, task = kept.pop("told"), kept.pop("gated_task", "")
-    found = Evidence.of(told["tests"], told["sources"], kept["scores"], kept["errors"], kept["passed"])
+    found = Evidence.of(
+        told["tests"], told["sources"], kept["scores"], kept["errors"], kept["passed"], kept["q"]
+    )
     sets = {key: kept["roles"][i].astype(bool) for i, (key, *_) in enumerate(ROLES) if "roles" in kept}
     n_names = kept["passed"].sum(axis=0).astype(np.uint8)
     return MeaningResult(
@@ -75,7 +79,7 @@ def assemble(spec: Spec[MeaningParams], pieces: Pieces) -> MeaningResult:
         complete=found.complete,
         gated_task=task or None,
         conflicts=conflicts(found, sets, task),
-        notes=list(_notes(found, n_names, sets.get("always_needed"))),
+        notes=list(notes(spec, found, n_names, sets.get("always_needed"), kept)),
     )
 
 
@@ -90,9 +94,23 @@ def _names(spec: Spec[MeaningParams], context: Context) -> Kept:
         "scores": np.stack([each.score for each in found.tested]).astype(np.float32),
         "errors": np.stack([each.error for each in found.tested]).astype(np.float32),
         "passed": np.stack([each.passed for each in found.tested]).astype(np.uint8),
+        "q": np.stack([_known(each) for each in found.tested]).astype(np.float32),
+        "resting": _resting(spec),
         "told": {"tests": [asdict(each.test) for each in found.tested], "sources": dict(found.sources)},
     }
     return kept if run is None else {**kept, **_cross(found, run, spec.params)}
+
+
+def _known(each: Tested) -> Float[np.ndarray, "layer head"]:
+    return np.full(each.score.shape, np.nan) if each.q is None else each.q
+
+
+def _resting(spec: Spec[MeaningParams]) -> Float[np.ndarray, "layer head"]:
+    """Mean attention to the first token; NaN without a run that looked."""
+    run = spec.input("induction", InductionResult)
+    if run is None:
+        return np.full((spec.model.n_layers, spec.model.n_heads), np.nan, np.float32)
+    return run.sink.astype(np.float64).mean(axis=0).astype(np.float32)
 
 
 def _cross(found: Evidence, run: ChgResult, params: MeaningParams) -> Kept:
@@ -105,36 +123,7 @@ def _cross(found: Evidence, run: ChgResult, params: MeaningParams) -> Kept:
         "cross_count": table.count.astype(np.uint32),
         "cross_expected": table.expected.astype(np.float32),
         "cross_p": table.p.astype(np.float32),
-        "cross_holm": table.holm.astype(np.float32),
+        "cross_corrected": table.corrected.astype(np.float32),
+        "cross_least": table.least.astype(np.float32),
         "gated_task": str((run.task or {}).get("name", "")),
     }
-
-
-_RUNS = {
-    "induction": "induction",
-    "eigen": "eigenvalues",
-    "rules": "abstract rules",
-    "functions": "function vectors",
-}
-"""What runs of evidence are called, by parameter."""
-
-
-def _notes(
-    found: Evidence, n_names: UInt8[np.ndarray, "layer head"], always: Bool[np.ndarray, "layer head"] | None
-) -> Iterator[str]:
-    """``always`` are the heads that the gating run always needs."""
-    if not found.complete:
-        missing = [words for name, words in _RUNS.items() if name not in found.sources]
-        yield (
-            f"No run of {', '.join(missing)} was given: a head without a name is unknown, "
-            "not without a function."
-        )
-    for each in found.tested:
-        close = int(each.close.sum())
-        if close:
-            heads = "1 head lies" if close == 1 else f"{close} heads lie"
-            yield f"{each.test.name}: {heads} within two standard errors of the threshold."
-    if always is not None:
-        unnamed = int((always & (n_names == 0)).sum())
-        if unnamed:
-            yield f"{unnamed} of the {int(always.sum())} heads that are always needed have no name."

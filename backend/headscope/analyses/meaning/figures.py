@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,8 +43,9 @@ def names(result: MeaningResult, view: View) -> Drawing:
     )
     n_named = int((result.n_names > 0).sum())
     reading = (
-        f"{n_named} of {first.size} heads have a name; a plus marks those with more than one, of which the "
-        "most specific is shown. An empty cell is unknown: no test that was made gives it a name."
+        f"{n_named} of {first.size} heads have a name{_surely(result)}; a plus marks those with more "
+        "than one, of which the most specific is shown. An empty cell is unknown: no test that was made "
+        f"gives it a name.{result.model.added_note}"
     )
     return titled(figure, "What each head does", reading)
 
@@ -59,7 +59,7 @@ def evidence(result: MeaningResult, view: View) -> Drawing:
     traces = [
         trace
         for passed in (False, True)
-        for trace in [_dots(found.tested, heads, passed, view.colours)]
+        for trace in [_dots(result, heads, passed, view.colours)]
         if trace is not None
     ]
     layout = {
@@ -79,7 +79,8 @@ def evidence(result: MeaningResult, view: View) -> Drawing:
         "No head passes any test."
         if not labels
         else f"The {len(labels)} heads with the most names. A dot is a score, the larger the nearer to what "
-        "the test asks for; full dots passed, and name the head. The table has every head with every score."
+        "the test asks for; full dots surely passed, and name the head. The table has every head with "
+        "every score."
     )
     return titled({"data": traces, "layout": layout}, "What the names rest on", reading)
 
@@ -119,7 +120,7 @@ def cross(result: MeaningResult, view: View) -> Drawing:
     reading = (
         f"How many heads with a role on {task} have each name; colour is the share of the role's heads. "
         f"p: how often as many would fall together if the names were dealt to the heads {null} at random, "
-        "corrected for all cells after Holm; a star is p < 0.05."
+        f"corrected for all cells {_how(found)}; a star is p < 0.05."
     )
     return titled({"data": [trace], "layout": layout}, "What the needed heads do", reading)
 
@@ -131,12 +132,23 @@ def ranked(result: MeaningResult) -> list[tuple[int, int]]:
     return sorted(heads, key=lambda head: (-count[head], int(result.first_name[head]), head))
 
 
+def _surely(result: MeaningResult) -> str:
+    if result.q is not None:
+        return " that passes a test"
+    return " by a threshold alone (made before names were tested: run it again)"
+
+
+def _how(found: Cross) -> str:
+    return "after Holm" if found.least is None else "by the smallest p of permuted names"
+
+
 def _dots(
-    tested: Sequence[Tested], heads: list[tuple[int, int]], passed: bool, colours: Palette
+    result: MeaningResult, heads: list[tuple[int, int]], passed: bool, colours: Palette
 ) -> dict[str, Any] | None:
+    resting = result.resting
     points = [
         (each, head)
-        for each in tested
+        for each in result.evidence.tested
         for head in heads
         if bool(each.passed[head]) == passed and np.isfinite(each.score[head])
     ]
@@ -151,7 +163,7 @@ def _dots(
         "name": "passed" if passed else "not passed",
         "x": [each.test.name for each, _ in points],
         "y": [f"{layer}.{head}" for _, (layer, head) in points],
-        "hovertext": [tables.in_words(each, head) for each, head in points],
+        "hovertext": [tables.in_words(each, head, resting) for each, head in points],
         "hovertemplate": "Head %{y}<br>%{hovertext}<extra></extra>",
         "marker": marker,
     }
@@ -169,7 +181,7 @@ def _cells(found: Cross) -> list[list[str]]:
     """By name and role: the count, and p where it can be tested."""
     return [
         [_cell(count, p) for count, p in zip(counts, ps, strict=True)]
-        for counts, ps in zip(found.count.T.tolist(), found.holm.T.tolist(), strict=True)
+        for counts, ps in zip(found.count.T.tolist(), found.corrected.T.tolist(), strict=True)
     ]
 
 

@@ -2,7 +2,7 @@
 
 1. A head has the name of every test that it passes.
 2. Its first name, for the map, is the most specific: what it causes before where it looks, where it looks
-   before what it copies, resting on the first token last.
+   before what it copies.
 3. A head without a name is ``unknown``; only where runs of all kinds are there is it ``none``.
 """
 
@@ -39,12 +39,12 @@ FAMILIES: Final = (
     Family("copying", "copying", "C"),
     Family("sink", "sink", "S"),
 )
-"""The most specific first."""
+"""The most specific first. ``sink`` was a name in results of version 1."""
 
 UNKNOWN, NONE = 254, 255
 """Codes of a head without a name, among indices of ``FAMILIES``."""
 
-_LOOKS: Final = ("induction", "previous", "duplicate", "sink")
+_LOOKS: Final = ("induction", "previous", "duplicate")
 _CAUSES: Final = ("function_vector", "symbol_abstraction", "symbolic_induction", "retrieval")
 
 
@@ -101,12 +101,6 @@ def _of(
             f"doesn't copy (positivity {copying.score[head]:.2f}).",
         )
     causes = [each for key, each in passed.items() if key.split(":")[0] in _CAUSES]
-    if "sink" in passed and causes:
-        yield (
-            "rests-and-mediates",
-            f"Rests on the first token of random text ({passed['sink'].score[head]:.2f}), yet mediates: "
-            f"{', '.join(each.test.name for each in causes)}.",
-        )
     useless = gated.get("always_irrelevant")
     if useless is not None and useless[head]:
         for each in causes:

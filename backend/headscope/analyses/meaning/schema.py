@@ -39,7 +39,8 @@ class MeaningParams(Params):
         le=1,
         allow_inf_nan=False,
         title="Attention that gives a name",
-        description="Mean attention to the previous token, to a copy, or to what followed one.",
+        description="To the previous token, to a copy, or to what followed one: share of the attention that "
+        "isn't on the first token.",
     )
     sink: float = Field(
         default=0.3,
@@ -47,7 +48,16 @@ class MeaningParams(Params):
         le=1,
         allow_inf_nan=False,
         title="Attention that makes a sink",
-        description="Mean attention to the first token.",
+        description="Mean attention to the first token from which a head is counted as resting there. It "
+        "gives no name.",
+    )
+    remaining: float = Field(
+        default=0.1,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        title="Attention that must remain",
+        description="Beside the first token's, for a head to be named by where it looks.",
     )
     copying: float = Field(
         default=0.5,

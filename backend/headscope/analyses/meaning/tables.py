@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
 
 from headscope.analyses.columns import Column, Table, flat, places, table
 from headscope.analyses.meaning.evidence import Evidence, Tested
@@ -10,6 +11,8 @@ from headscope.analyses.meaning.names import NONE, names_of
 from headscope.analyses.meaning.result import MeaningResult
 from headscope.analyses.meaning.roles import ROLES
 from headscope.figures.view import View
+
+PerHead = Float[np.ndarray, "layer head"]
 
 
 def names(result: MeaningResult, view: View) -> Table:
@@ -22,7 +25,7 @@ def names(result: MeaningResult, view: View) -> Table:
     columns: list[Column] = [
         *places(result.model),
         ("names", "names", "", np.array([_names(result, found, head) for head in heads], object)),
-        ("evidence", "evidence", "", np.array([_evidence(found, head) for head in heads], object)),
+        ("evidence", "evidence", "", np.array([_evidence(result, found, head) for head in heads], object)),
         (
             "conflicts",
             "what doesn't fit",
@@ -47,7 +50,12 @@ def evidence(result: MeaningResult, view: View) -> Table:
         columns.append(
             (f"{key}_error", f"{test.name}: standard error", "", flat(each.error).astype(np.float32))
         )
+        if each.q is not None:
+            title = f"{test.name}: p, corrected for the heads"
+            columns.append((f"{key}_q", title, "", flat(each.q).astype(np.float32)))
         columns.append((f"{key}_passed", f"passes for {test.name} ({asked(each)})", "", flat(each.passed)))
+    if result.resting is not None:
+        columns.append(("resting", "attention to the first token", "share", flat(result.resting)))
     return table(columns)
 
 
@@ -66,9 +74,11 @@ def cross(result: MeaningResult, view: View) -> Table:
         ("role_heads", "heads with the role", "", np.repeat(found.sizes, n_tests)),
         ("name_heads", "heads with the name", "", np.tile(named, n_roles)),
         ("expected", "expected by chance", "", flat(found.expected)),
-        ("p", "p, permutation", "", flat(found.p)),
-        ("p_holm", "p, corrected for all cells", "", flat(found.holm)),
+        ("p", "p", "", flat(found.p)),
+        ("p_corrected", "p, corrected for all cells", "", flat(found.corrected)),
     ]
+    if found.least is not None:
+        columns.append(("p_least", "smallest p of such sizes", "", flat(found.least)))
     return table(columns)
 
 
@@ -80,12 +90,18 @@ def asked(each: Tested) -> str:
     return f"{'at least' if test.sign > 0 else 'at most'} {test.threshold:g}"
 
 
-def in_words(each: Tested, head: tuple[int, int]) -> str:
-    """A score, what was asked, and how near it is."""
+def in_words(each: Tested, head: tuple[int, int], resting: PerHead | None = None) -> str:
+    """A score, what was asked, how near it is, and of how much of the head's attention it speaks."""
     error = each.error[head]
     spread = f" ± {error:.2g}" if np.isfinite(error) else ""
     close = ", close to it" if each.close[head] else ""
-    return f"{each.test.name}: {each.test.measure} {each.score[head]:.3g}{spread} ({asked(each)}{close})"
+    sure = "" if each.q is None or not np.isfinite(each.q[head]) else f", p {each.q[head]:.1g}"
+    text = (
+        f"{each.test.name}: {each.test.measure} {each.score[head]:.3g}{spread} ({asked(each)}{sure}{close})"
+    )
+    if resting is None or each.test.param != "induction":
+        return text
+    return f"{text}, of the {100 * (1 - resting[head]):.0f} % of its attention not on the first token"
 
 
 def _names(result: MeaningResult, found: Evidence, head: tuple[int, int]) -> str:
@@ -93,5 +109,5 @@ def _names(result: MeaningResult, found: Evidence, head: tuple[int, int]) -> str
     return ", ".join(passed) or ("none" if result.first_name[head] == NONE else "unknown")
 
 
-def _evidence(found: Evidence, head: tuple[int, int]) -> str:
-    return "; ".join(in_words(each, head) for each in names_of(found, head))
+def _evidence(result: MeaningResult, found: Evidence, head: tuple[int, int]) -> str:
+    return "; ".join(in_words(each, head, result.resting) for each in names_of(found, head))

@@ -107,6 +107,7 @@ def assemble(spec: Spec[PathsParams], pieces: Pieces) -> PathsResult:
         logit=number["logit"],
         longer=number["longer"],
         through_mlps=number["through_mlps"],
+        scored="all" if spec.params.prompts else "second copy",
         other_terms=number["other_terms"],
         n_terms=n_terms,
         pairs_by="importance" if measured else "value",

@@ -65,8 +65,9 @@ def orders(result: PathsResult, view: View) -> Drawing:
         "margin": {"l": 52, "r": 16, "t": 14, "b": 56},
     }
     reading = (
-        "With all patterns frozen, the loss if only paths of up to so many heads counted. The last bar is "
-        "the model's own loss. Where it hardly falls from one to two, virtual heads matter little."
+        "With all patterns frozen, the loss if only paths of up to so many heads counted, "
+        f"{result.scored_words}. The last bar is the model's own loss. Where it hardly falls from one to "
+        "two, virtual heads matter little."
     )
     if result.through_mlps:
         reading += " What went through MLPs stays as it was in all of them."
@@ -80,8 +81,9 @@ def heads(result: PathsResult, view: View) -> Drawing:
     group = result.model.n_heads // result.model.n_kv_heads
     figure = head_grid.signed(mean, view.colours, name="marginal", most=most, group=group)
     reading = (
-        "How much the loss rises, in nats a token, when a head's own paths are removed and everything else "
-        "is frozen: blue heads help, red ones harm. Their part in virtual heads is in the next figure."
+        f"How much the loss rises, in nats a token {result.scored_words}, when a head's own paths are "
+        "removed and everything else is frozen: blue heads help, red ones harm. Their part in virtual heads "
+        "is in the next figure."
     )
     return titled(figure, "How much does each head do by itself?", reading)
 
@@ -96,8 +98,9 @@ def virtual(result: PathsResult, view: View) -> Drawing:
     values = np.array([rise for _, rise in pairs], np.float32)
     trace = ranked.lying_bars(names, values, view.colours, "%{y}: %{x:+.4f} nats<extra></extra>")
     reading = (
-        "A virtual head is two heads, one reading what the other wrote. Bars are the rise of the loss, in "
-        "nats a token, when just that pair's paths are removed."
+        "A virtual head is two heads, the later one's values reading what the earlier one wrote (an "
+        "induction circuit isn't one: it composes through keys). Bars are the rise of the loss, in nats a "
+        f"token {result.scored_words}, when just that pair's paths are removed."
         if names
         else tables.why_none(result, view)
     )

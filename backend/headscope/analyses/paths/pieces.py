@@ -65,17 +65,21 @@ def terms(params: PathsParams, context: Context) -> Kept:
 
 
 def importance(spec: Spec[PathsParams], row: int, context: Context) -> Kept:
-    """One sequence's losses by order and marginal effects. Raises ``Invalid`` (too-short) for one token."""
+    """One sequence's losses by order and marginal effects: of a prompt over all its tokens, of random tokens
+    that repeat over those of the second copy that the first one tells. Raises ``Invalid`` (too-short) for a
+    prompt of one token.
+    """
     from headscope.core.circuits import importance as measure
     from headscope.core.circuits.frozen import freeze
 
     model, params = context.model, spec.params
-    prompts = spec.input("prompts", PromptSet)
+    prompts, scored = spec.input("prompts", PromptSet), None
     if prompts is not None:
         ids = token_ids(model.tokenizer, prompts.texts[row], model.info)
     else:
         length = min(params.length, (model.info.n_ctx - int(model.info.bos)) // 2)
         ids = repeated_tokens(model.tokenizer, length, 1, params.first_seed + row)[0].tolist()
+        scored = range(len(ids) - length + 1, len(ids))
     if len(ids) < 2:
         raise Invalid(
             f"Sequence {row + 1} has a single token, which nothing predicts.",
@@ -83,7 +87,7 @@ def importance(spec: Spec[PathsParams], row: int, context: Context) -> Kept:
             code="too-short",
         )
     weights = weights_of(model, params)
-    found = measure.importance(weights, freeze(weights, ids), context.checkpoint)
+    found = measure.importance(weights, freeze(weights, ids), context.checkpoint, scored=scored)
     return {
         "orders": found.orders.numpy(),
         "heads": found.heads.numpy(),

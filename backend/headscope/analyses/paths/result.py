@@ -17,18 +17,27 @@ SOURCE_WORDS = ("token", "position", "bias")
 """Where a path starts, in the order of ``core.circuits.frozen.SOURCES``."""
 
 
+Scored = Literal["all", "second copy"]
+
+SCORED_WORDS: Mapping[Scored, str] = {
+    "all": "over all tokens of the sequences",
+    "second copy": "over the tokens of the second copy that the first one tells",
+}
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathsResult(Result):
     """A logit's terms, the largest first; the virtual heads kept; importance on each sequence (row).
 
     A term is a path: ``source`` (an index of ``SOURCE_WORDS``), ``first`` and ``second`` head as layer *
     heads + head (-1 for none), ``value`` in logits. ``pairs`` are virtual heads (layer, head, layer, head) in
-    order of ``pairs_by``. ``orders`` is the loss if only paths of at most so many heads count; ``heads`` and
-    ``virtual`` are its rise without a head's or a pair's paths, in nats a token, NaN where there is no pair.
+    order of ``pairs_by``. Losses are means over the tokens ``scored``. ``orders`` is the loss if only paths
+    of at most so many heads count; ``heads`` and ``virtual`` are its rise without a head's or a pair's paths,
+    in nats a token, NaN where there is no pair.
     """
 
     NAME: ClassVar[str] = "paths"
-    VERSION: ClassVar[int] = 2
+    VERSION: ClassVar[int] = 3
 
     first: Int32[np.ndarray, " term"]
     second: Int32[np.ndarray, " term"]
@@ -53,6 +62,8 @@ class PathsResult(Result):
     """What the terms that aren't kept add."""
     pairs_by: Literal["importance", "value"] = "value"
     prompt: Sequence[TokenName]
+    scored: Scored = "all"
+    """The tokens whose prediction counts. Before version 3 it was all, also of random tokens."""
     through_mlps: float
     token: int
     tokens: Sequence[TokenName]
@@ -63,6 +74,14 @@ class PathsResult(Result):
         numbers = [int(half[term]) for half in (self.first, self.second)]
         through = [head_name(divmod(number, self.model.n_heads)) for number in numbers if number >= 0]
         return " → ".join([SOURCE_WORDS[int(self.source[term])], *through])
+
+    @property
+    def scored_words(self) -> str:
+        """Over what losses are means, in words; of random tokens' first copy it says what that is worth."""
+        words = SCORED_WORDS[self.scored]
+        if self.scored == "all" and not self.params.get("prompts"):
+            return f"{words}, the first copy too, which nobody can predict (a run today leaves it out)"
+        return words
 
     def pair_name(self, place: int) -> str:
         """A virtual head of those kept, in words."""

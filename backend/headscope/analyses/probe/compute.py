@@ -8,12 +8,14 @@ from typing import Final
 
 import numpy as np
 
+from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Progress, Spec
 from headscope.analyses.cutting import blocks, span
-from headscope.analyses.held_out import of_task, scoring, sizes
+from headscope.analyses.held_out import NOMINAL_TOKENS, of_task, scoring, sizes
 from headscope.analyses.probe.labels import Probing, probing
 from headscope.analyses.probe.result import ProbeResult
 from headscope.analyses.probe.schema import ProbeParams
+from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 
@@ -33,7 +35,9 @@ def estimate(
     spec: Spec[ProbeParams], *, tokenizer: Tokenizer | None = None, throughput: float | None = None
 ) -> Estimate:
     """Wall seconds and peak bytes. With a tokenizer: raises what ``labels.probing`` does."""
-    params, model = spec.params, spec.model
+    model = spec.model
+    shots = in_context.largest(spec.params, spec.task, model, tokenizer)
+    params = spec.params.model_copy(update={"shots": shots})
     labels = params.most_labels
     if spec.task is not None and tokenizer is not None:
         labels = len(probing(spec.task, tokenizer, params, model.n_ctx).names)
@@ -56,9 +60,13 @@ def estimate(
 
 def plan(spec: Spec[ProbeParams]) -> Sequence[Piece]:
     """A piece for each block of layers."""
+    chosen = in_context.keys(spec.params)
     return [
-        Piece(_key(layers), _label(layers), partial(_probe, spec, layers), weight=len(layers))
-        for layers in _layers(spec.model)
+        *in_context.pieces(spec.params, spec.task, spec.model),
+        *(
+            Piece(_key(layers), _label(layers), partial(_probe, spec, layers), chosen, _flop(spec, layers))
+            for layers in _layers(spec.model)
+        ),
     ]
 
 
@@ -86,7 +94,11 @@ def assemble(spec: Spec[ProbeParams], pieces: Pieces) -> ProbeResult:
         chance=chance,
         n_train=int(train_rows.sum()),
         n_test=n,
-        notes=_notes(n, len(names), int(parts[0]["left_out"][0]), unsettled, bool((p < SIGNIFICANT).any())),
+        shots=in_context.taken(spec.params, pieces),
+        notes=[
+            *in_context.notes(spec.params, pieces),
+            *_notes(n, len(names), int(parts[0]["left_out"][0]), unsettled, bool((p < SIGNIFICANT).any())),
+        ],
     )
 
 
@@ -98,6 +110,12 @@ def _key(layers: range) -> str:
     return f"layers/{span(layers)}"
 
 
+def _flop(spec: Spec[ProbeParams], layers: range) -> float:
+    """Of a pass over all rows; the fits to the block's heads take as long again."""
+    rows = spec.params.n_train + spec.params.n_test
+    return rows * forward_flop(spec.model, NOMINAL_TOKENS, 1) * (1 + len(layers) / spec.model.n_layers)
+
+
 def _label(layers: range) -> str:
     return f"Probes, layers {layers.start}–{layers.stop - 1}"
 
@@ -106,7 +124,8 @@ def _probe(spec: Spec[ProbeParams], layers: range, context: Context) -> Kept:
     """Accuracy and controls of some layers' heads, and what all pieces say of the rows."""
     from headscope.core.attribution.probing import probe, z_before_answers
 
-    model, params = context.model, spec.params
+    model = context.model
+    params = spec.params.model_copy(update={"shots": in_context.taken(spec.params, context.pieces)})
     rows = probing(of_task(spec.task), model.tokenizer, params, model.info.n_ctx)
     train, test = (
         z_before_answers(model, part.examples, layers, context.checkpoint) for part in (rows.train, rows.test)

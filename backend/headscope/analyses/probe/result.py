@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from headscope.analyses.base import Quantity, Result
+from headscope.analyses.result import added
 from headscope.core.model.info import head_name
 
 
@@ -19,7 +20,7 @@ class ProbeResult(Result):
 
     ``control`` is accuracy with shuffled labels, ``selectivity`` accuracy less the controls' mean, ``p``
     corrected for the number of heads; ``significant`` is 1 where that is small enough. ``chance`` is what
-    guessing the most frequent held-out label gets.
+    guessing the most frequent held-out label gets; ``shots`` None: the task's own number.
     """
 
     NAME: ClassVar[str] = "probe"
@@ -37,6 +38,7 @@ class ProbeResult(Result):
     chance: float
     n_train: int
     n_test: int
+    shots: int | None = added()
     notes: Sequence[str]
 
 

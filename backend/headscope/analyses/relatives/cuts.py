@@ -6,6 +6,7 @@ from headscope.analyses import cutting
 from headscope.analyses.base import Spec
 from headscope.analyses.cutting import blocks
 from headscope.analyses.held_out import NOMINAL_TOKENS
+from headscope.analyses.relatives.result import MOST_NODES
 from headscope.analyses.relatives.schema import RelativesParams
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
@@ -43,8 +44,12 @@ def ablation_flop(model: ModelInfo) -> list[float]:
 
 
 def gradient_passes(params: RelativesParams) -> float:
-    """Forward passes that gradients and direct shares take of an example; a backward one counts as one."""
-    return 2.0 * (1 + params.points) + 2.0
+    """Forward passes that gradients and direct shares take of an example; a backward one counts as one.
+
+    Where the integral is refined, half of the most gradients: some examples take few, others all.
+    """
+    points = max(params.points, MOST_NODES / 2) if params.refine else params.points
+    return 2.0 * (1 + points) + 2.0
 
 
 def share_from(model: ModelInfo, layer: int) -> float:

@@ -56,7 +56,7 @@ def measure_map(measure: Measure) -> Callable[[RelativesResult, View], Drawing]:
     """The map of one measure; signed, but for importance."""
 
     def draw(result: RelativesResult, view: View) -> Drawing:
-        values = result.effects(measure)
+        values = result.known(measure)
         known = np.abs(values[np.isfinite(values)])
         most = float(known.max()) if len(known) and known.max() > 0 else 1.0
         group = result.model.n_heads // result.model.n_kv_heads
@@ -65,7 +65,9 @@ def measure_map(measure: Measure) -> Callable[[RelativesResult, View], Drawing]:
         else:
             figure = head_grid.signed(values, view.colours, name=measure.name, most=most, group=group)
         reading = f"{measure.reading} Mean over {result.n_examples} held-out examples, {measure.unit}."
-        if not len(known):
+        if result.unconverged(measure):
+            reading = result.why_unconverged
+        elif not len(known):
             reading = "Not measured: this architecture's parts don't sum to its logits."
         return titled(figure, measure.title, reading, score=measure.name, statistic="mean over examples")
 
@@ -80,6 +82,8 @@ def estimates(result: RelativesResult, view: View) -> Drawing:
     places = np.stack(np.divmod(np.arange(len(x)), result.model.n_heads), axis=1).astype(np.uint16)
     dots = []
     for measure, colour in zip(estimated, (colours.needed, colours.harmful), strict=True):
+        if result.unconverged(measure):
+            continue
         words = measure.title.lower()
         dots.append(
             {
@@ -105,6 +109,8 @@ def estimates(result: RelativesResult, view: View) -> Drawing:
         "Estimates take one or a few gradients for all heads at once, leave-one-out takes a pass for each "
         "head. A small gradient beside a large effect: the loss is flat until the head is nearly closed."
     )
+    if not result.path_converged:
+        reading = f"{reading} {result.why_unconverged}"
     return titled({"data": dots, "layout": layout}, "Gradient estimates against leave-one-out", reading)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.analyses.base import Quantity, Result, Unit
-from headscope.analyses.result import by_name
+from headscope.analyses.result import added, by_name
 from headscope.core.model.info import head_name
 
 PerHead = Float[np.ndarray, "layer head"]
@@ -57,6 +57,12 @@ MEASURES: Final = (
 )
 """In the order of every page and file; positive where the head helps (importance has no sign)."""
 
+TOLERANCE: Final = 0.02
+"""The share of L(0) - L(1) by which integrated gradients may miss it."""
+
+MOST_NODES: Final = 128
+"""Gradients taken of one example at most, where the integral is refined."""
+
 NAMES: Final = tuple(measure.name for measure in MEASURES)
 
 
@@ -65,7 +71,8 @@ class RelativesResult(Result):
     """Each measure of every head, mean over held-out examples, with its standard error by the same name.
 
     Losses in nats: of the model as it is, with all heads closed (``loss_closed``); ``path_sum`` is the sum of
-    ``path`` over heads, which is their difference where enough points were integrated.
+    ``path`` over heads, which is their difference where enough points were integrated. ``shots`` in-context
+    examples; None: the task's own number.
     """
 
     NAME: ClassVar[str] = "relatives"
@@ -82,11 +89,40 @@ class RelativesResult(Result):
     loss: float
     loss_closed: float
     path_sum: float
+    shots: int | None = added()
     notes: Sequence[str]
 
+    @property
+    def gain(self) -> float:
+        """What opening all heads gains, nats: what integrated gradients should sum to."""
+        return self.loss_closed - self.loss
+
+    @property
+    def path_converged(self) -> bool:
+        """Whether integrated gradients sum to the gain within ``TOLERANCE``; else they say nothing."""
+        return abs(self.path_sum - self.gain) <= TOLERANCE * abs(self.gain)
+
     def effects(self, measure: Measure) -> PerHead:
-        """One measure of every head."""
+        """One measure of every head, as it is stored."""
         return self.arrays[measure.name]
+
+    def known(self, measure: Measure) -> PerHead:
+        """One measure of every head, NaN where its integral didn't converge."""
+        values = self.effects(measure)
+        return np.full_like(values, np.nan) if self.unconverged(measure) else values
+
+    def unconverged(self, measure: Measure) -> bool:
+        """Whether it is an integral that didn't converge."""
+        return measure.name == "path" and not self.path_converged
+
+    @property
+    def why_unconverged(self) -> str:
+        """What the integral missed, and what to do: a sentence."""
+        return (
+            f"Integrated gradients did not converge: they sum to {self.path_sum:.3g} nats of the "
+            f"{self.gain:.3g} that opening all heads gains, further off than {100 * TOLERANCE:.0f} %. "
+            "Nothing is drawn of them: run again with the integral refined, or with more points."
+        )
 
 
 _HEADED: Final = ("left_out", "path", "direct")
@@ -107,7 +143,7 @@ def headline(result: RelativesResult, threshold: float = 0.5) -> dict[str, Any]:
     """The loss as it is, and the head that matters most by each measure."""
     numbers: dict[str, Any] = {"loss": result.loss}
     for measure in MEASURES:
-        values = result.effects(measure)
+        values = result.known(measure)
         if measure.name in _HEADED and np.isfinite(values).any():
             place = np.unravel_index(int(np.nanargmax(values)), values.shape)
             numbers[f"most_by_{measure.name}"] = head_name(place)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
-from headscope.analyses.parameters import Shots, SplitSeed
+from headscope.analyses.parameters import AblationSetting, Shots, SplitSeed
 
 
 class RelativesParams(Params):
     """Which held-out examples, and how finely gradients are integrated."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"ablation", "refine"})
 
     n_examples: int = Field(
         default=64,
@@ -26,8 +28,16 @@ class RelativesParams(Params):
         ge=1,
         le=64,
         title="Integration points",
-        description="Where gradients are taken between all heads closed and all open; 8 are mostly enough.",
+        description="Where gradients are taken between all heads closed and all open, or on each stretch "
+        "of that path where it is refined.",
     )
+    refine: bool = Field(
+        default=False,
+        title="Refine the integral",
+        description="Halve the path where its points miss the fall of the loss, until an example's parts sum "
+        "to it within 2 %, or 128 gradients were taken of it.",
+    )
+    ablation: AblationSetting = "zero"
     shots: Shots = None
     split_seed: SplitSeed = 0
     dtype: Literal["float32", "bfloat16", "float64"] = Field(
@@ -37,4 +47,7 @@ class RelativesParams(Params):
     )
 
 
-PRESETS: Mapping[str, Mapping[str, Any]] = {"quick": {"n_examples": 16}, "full": {"n_examples": 256}}
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "quick": {"n_examples": 16, "refine": True},
+    "full": {"n_examples": 256, "refine": True},
+}

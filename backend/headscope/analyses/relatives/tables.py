@@ -31,8 +31,11 @@ def _measured(result: RelativesResult, measures: tuple[Measure, ...]) -> list[Co
     columns: list[Column] = []
     for measure in measures:
         title, unit = measure.title.lower(), measure.unit
+        values, errors = result.known(measure), result.errors[measure.name]
+        if result.unconverged(measure):
+            title, errors = f"{title} (not converged)", values
         columns += [
-            (measure.name, title, unit, flat(result.effects(measure))),
-            (f"{measure.name}_se", f"{title}, standard error", unit, flat(result.errors[measure.name])),
+            (measure.name, title, unit, flat(values)),
+            (f"{measure.name}_se", f"{title}, standard error", unit, flat(errors)),
         ]
     return columns

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
+from headscope.analyses import ablation
 from headscope.analyses.base import Estimate, Piece, Pieces, Spec
 from headscope.analyses.gating_run import gating_run
-from headscope.analyses.held_out import scoring, sizes
+from headscope.analyses.held_out import drawing, scoring, sizes
 from headscope.analyses.sequential_ablation.plan import Cuts, cuts
 from headscope.analyses.sequential_ablation.result import SequentialAblationResult
 from headscope.analyses.sequential_ablation.schema import SequentialAblationParams
@@ -44,7 +45,7 @@ def estimate(
     return scoring(
         model,
         params.dtype,
-        sizes(spec.task, tokenizer, gating_run(spec, "gating").params, params.n_test, model),
+        sizes(spec.task, tokenizer, drawing(gating_run(spec, "gating")), params.n_test, model),
         layers=layers,
         readings=readings,
         throughput=throughput,
@@ -80,7 +81,10 @@ def assemble(spec: Spec[SequentialAblationParams], pieces: Pieces) -> Sequential
         "random_seed": orders["random_seed"],
     }
     header = SequentialAblationResult.header(spec, seeds=given.seeds, task=spec.task)
-    return SequentialAblationResult.of_parts(header, arrays, values(arrays, n_test, given.failed))
+    found, kind = values(arrays, n_test, given.failed), spec.params.ablation
+    gating = gating_run(spec, "gating").params
+    found["notes"] = [*found["notes"], *ablation.notes(kind), *ablation.unlike(kind, gating)]
+    return SequentialAblationResult.of_parts(header, arrays, found)
 
 
 def _means(given: Setting, cut: Cuts, pieces: Pieces) -> tuple[Float[np.ndarray, "seed order count 2"], int]:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headscope.analyses import ablation
 from headscope.analyses.base import Context, Kept, Progress, Spec
 from headscope.analyses.gating_run import gating_run
-from headscope.analyses.held_out import held_out
+from headscope.analyses.held_out import held_out, other_rows
 from headscope.analyses.sequential_ablation.schema import SequentialAblationParams
 from headscope.analyses.sequential_ablation.setting import Setting
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.tasks.task import Examples
+
+if TYPE_CHECKING:
+    from headscope.core.gating.replacements import Replacements
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,7 @@ def taken(spec: Spec[SequentialAblationParams], given: Setting, part: Part, cont
         given.base[part.seed],
         orders,
         given.inner,
+        replacements=_replacements(spec, context),
         checkpoint=context.checkpoint,
         report=report,
     )
@@ -74,9 +81,25 @@ def ends(spec: Spec[SequentialAblationParams], context: Context) -> Kept:
 
     shape = spec.model.n_layers, spec.model.n_heads
     gates = torch.stack([torch.zeros(shape), torch.ones(shape)])
-    score = evaluate(context.model, _examples(spec, context), gates, checkpoint=context.checkpoint)
+    score = evaluate(
+        context.model,
+        _examples(spec, context),
+        gates,
+        replacements=_replacements(spec, context),
+        checkpoint=context.checkpoint,
+    )
     return {"mean": score.log_probability.numpy()}
 
 
+def training(spec: Spec[SequentialAblationParams], context: Context) -> Examples:
+    """Other rows of the task, for closed heads."""
+    return other_rows(spec.task, gating_run(spec, "gating"), context.model)
+
+
+def _replacements(spec: Spec[SequentialAblationParams], context: Context) -> Replacements | None:
+    return ablation.replacements(spec.params.ablation, partial(training, spec), context)
+
+
 def _examples(spec: Spec[SequentialAblationParams], context: Context) -> Examples:
-    return held_out(spec.task, gating_run(spec, "gating"), spec.params.n_test, context.model)
+    rows = held_out(spec.task, gating_run(spec, "gating"), spec.params.n_test, context.model)
+    return ablation.usable(spec.params.ablation, rows)

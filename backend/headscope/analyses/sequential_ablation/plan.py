@@ -16,11 +16,11 @@ from functools import partial
 import numpy as np
 from jaxtyping import Int
 
-from headscope.analyses import cutting
+from headscope.analyses import ablation, cutting
 from headscope.analyses.base import Piece, Spec
 from headscope.analyses.cutting import blocks, fitting
 from headscope.analyses.held_out import NOMINAL_TOKENS
-from headscope.analyses.sequential_ablation.pieces import Part, ends, ordered, taken
+from headscope.analyses.sequential_ablation.pieces import Part, ends, ordered, taken, training
 from headscope.analyses.sequential_ablation.schema import SequentialAblationParams
 from headscope.analyses.sequential_ablation.setting import Setting
 from headscope.core.gating.removal import layers_passed
@@ -32,22 +32,27 @@ class Cuts:
     """A run's pieces: ``ends`` where every head is taken at last, and those of each part."""
 
     orders: Piece
+    means: Sequence[Piece]
     ends: Piece | None
     parts: Sequence[tuple[Part, Piece]]
 
     @property
     def pieces(self) -> list[Piece]:
         """All, in the order in which they are computed."""
-        first = [self.orders] if self.ends is None else [self.orders, self.ends]
+        first = [self.orders, *self.means] if self.ends is None else [self.orders, *self.means, self.ends]
         return [*first, *(piece for _, piece in self.parts)]
 
 
 def cuts(spec: Spec[SequentialAblationParams], given: Setting) -> Cuts:
     """The run's pieces."""
+    kind = spec.params.ablation
+    ablation.check_pairs(kind, spec.task)
     whole = forward_flop(spec.model, NOMINAL_TOKENS, 1) * spec.params.n_test
-    both = Piece("ends", "All heads closed and opened", partial(ends, spec), weight=2 * whole)
+    words = "All heads closed and opened"
+    both = Piece("ends", words, partial(ends, spec), ablation.needs(kind), weight=2 * whole)
     return Cuts(
         Piece("orders", "Ordering the heads", partial(ordered, given), weight=whole / 100),
+        ablation.means(kind, spec.model, partial(training, spec)),
         both if given.complete else None,
         [part for seed in range(len(given.seeds)) for part in _of_seed(spec, given, seed)],
     )
@@ -64,7 +69,8 @@ def _of_seed(spec: Spec[SequentialAblationParams], given: Setting, seed: int) ->
             of = f", examples part {share + 1} of {shares}" if shares > 1 else ""
             label = f"Heads removed, seed {name}{of}"
             part = Part(seed, some, slice(share, None, shares), label)
-            yield part, Piece(key, label, partial(taken, spec, given, part), ("orders",), flop / shares)
+            needs = ("orders", *ablation.needs(spec.params.ablation))
+            yield part, Piece(key, label, partial(taken, spec, given, part), needs, flop / shares)
 
 
 def _flop(

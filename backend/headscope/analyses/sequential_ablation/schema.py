@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
-from headscope.analyses.parameters import HeldOutRows, Precision
+from headscope.analyses.parameters import AblationSetting, HeldOutRows, Precision
 from headscope.analyses.references import GatingRef
 from headscope.core.gating.removal import counts
 from headscope.core.model.info import ModelInfo
@@ -17,6 +17,8 @@ from headscope.errors import Invalid
 
 class SequentialAblationParams(Params):
     """Which gating run gives the orders and base masks, how many heads are tried, what to compare with."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"ablation"})
 
     gating: Annotated[str | None, GatingRef(same_task=True, needed=True)] = Field(
         default=None,
@@ -59,6 +61,7 @@ class SequentialAblationParams(Params):
         title="First seed of a random order",
         description="Seeds of random orders count up from here.",
     )
+    ablation: AblationSetting = "zero"
     n_test: HeldOutRows = 256
     dtype: Precision = "float32"
 

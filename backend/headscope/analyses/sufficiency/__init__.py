@@ -5,7 +5,7 @@ from __future__ import annotations
 from headscope.analyses.base import Analysis
 from headscope.analyses.sufficiency.compute import assemble, estimate, plan, seeds
 from headscope.analyses.sufficiency.figures import FIGURES
-from headscope.analyses.sufficiency.gates import offered
+from headscope.analyses.sufficiency.gates import offered, opened
 from headscope.analyses.sufficiency.result import QUANTITIES, SufficiencyResult, headline
 from headscope.analyses.sufficiency.schema import PRESETS, SufficiencyParams
 
@@ -21,6 +21,7 @@ SUFFICIENCY = Analysis(
     headline=headline,
     quantities=QUANTITIES,
     gates=offered,
+    heads=opened,
     gates_belong_to="run",
     seeds=seeds,
     needs_task=True,

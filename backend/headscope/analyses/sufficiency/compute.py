@@ -16,9 +16,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
+from headscope.analyses import ablation
 from headscope.analyses.base import Estimate, Piece, Pieces, Spec
 from headscope.analyses.gating_run import gating_run
-from headscope.analyses.held_out import scoring, sizes
+from headscope.analyses.held_out import drawing, scoring, sizes
 from headscope.analyses.sufficiency.curve import Curve
 from headscope.analyses.sufficiency.plan import ask_flop, cuts, grid
 from headscope.analyses.sufficiency.result import SufficiencyResult
@@ -38,10 +39,11 @@ def estimate(
     """Wall seconds and peak bytes; raises what ``gating_run`` does."""
     model, params, run = spec.model, spec.params, gating_run(spec, "run")
     evaluations = sum(piece.weight for piece in cuts(spec).pieces) / ask_flop(spec)
+    evaluations *= 1 + ablation.PASSES[params.ablation]
     return scoring(
         model,
         params.dtype,
-        sizes(spec.task, tokenizer, run.params, params.n_test, model),
+        sizes(spec.task, tokenizer, drawing(run), params.n_test, model),
         layers=evaluations * model.n_layers,
         readings=evaluations,
         throughput=throughput,
@@ -81,7 +83,11 @@ def assemble(spec: Spec[SufficiencyParams], pieces: Pieces) -> SufficiencyResult
         log_probability_closed=float(curve.log_probability[0]),
         log_probability_open=float(curve.log_probability[-1]),
         n_test=n_test,
-        notes=list(_notes(params, fewest, n_test)),
+        notes=[
+            *_notes(params, fewest, n_test),
+            *ablation.notes(params.ablation),
+            *ablation.unlike(params.ablation, gating_run(spec, "run").params),
+        ],
     )
 
 

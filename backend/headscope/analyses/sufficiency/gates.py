@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from headscope.analyses.offered_gates import AskedGates, GatePreset
 from headscope.analyses.sufficiency.result import SufficiencyResult
+from headscope.core.model.head_list import Head
 from headscope.errors import Refused
+from headscope.figures.view import View
 
 
 def offered(result: SufficiencyResult, asked: AskedGates) -> Sequence[GatePreset]:
@@ -22,3 +26,8 @@ def offered(result: SufficiencyResult, asked: AskedGates) -> Sequence[GatePreset
         f"{100 * result.kept:.0f} % of the log-probability gained."
     )
     return [GatePreset("sufficient", "Sufficient heads", reading, result.subset, of_seeds=False)]
+
+
+def opened(result: SufficiencyResult, view: View) -> Sequence[Head]:
+    """The heads that suffice; none where no number does."""
+    return [(layer, head) for layer, head in np.argwhere(result.subset > 0).tolist()]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Int
 
+from headscope.analyses import ablation
 from headscope.analyses.base import Arrays, Context, Kept, Progress, Spec
 from headscope.analyses.gating_run import gating_run
-from headscope.analyses.held_out import held_out, of_task
+from headscope.analyses.held_out import held_out, of_task, other_rows
 from headscope.analyses.sufficiency.curve import Curve, bisect
 from headscope.analyses.sufficiency.schema import SufficiencyParams
 from headscope.core.gating.removal import best_first, random_order
 from headscope.tasks.task import Examples
+
+if TYPE_CHECKING:
+    from headscope.core.gating.replacements import Replacements
 
 _SCORES = ("log_probability", "accuracy")
 
@@ -77,10 +83,21 @@ def _scores(
         examples,
         gates.view(-1, spec.model.n_layers, spec.model.n_heads),
         judged=of_task(spec.task).judged,
+        replacements=_replacements(spec, context),
         checkpoint=context.checkpoint,
     )
     return {"k": np.array(tried), **{name: getattr(score, name).numpy() for name in _SCORES}}
 
 
+def training(spec: Spec[SufficiencyParams], context: Context) -> Examples:
+    """Other rows of the task, for closed heads."""
+    return other_rows(spec.task, gating_run(spec, "run"), context.model)
+
+
+def _replacements(spec: Spec[SufficiencyParams], context: Context) -> Replacements | None:
+    return ablation.replacements(spec.params.ablation, partial(training, spec), context)
+
+
 def _examples(spec: Spec[SufficiencyParams], context: Context) -> Examples:
-    return held_out(spec.task, gating_run(spec, "run"), spec.params.n_test, context.model)
+    rows = held_out(spec.task, gating_run(spec, "run"), spec.params.n_test, context.model)
+    return ablation.usable(spec.params.ablation, rows)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, pairwise
 
+from headscope.analyses import ablation
 from headscope.analyses.base import Piece, Spec
 from headscope.analyses.cutting import blocks, fitting
 from headscope.analyses.held_out import NOMINAL_TOKENS
-from headscope.analyses.sufficiency.pieces import narrowed, scored
+from headscope.analyses.sufficiency.pieces import narrowed, scored, training
 from headscope.analyses.sufficiency.schema import SufficiencyParams
 from headscope.core.gating.removal import counts
 from headscope.core.model.cost import forward_flop
@@ -26,6 +27,7 @@ from headscope.core.model.cost import forward_flop
 class Cuts:
     """A run's pieces by what they are for; ``random`` by order."""
 
+    means: Sequence[Piece]
     chosen: Sequence[Piece]
     narrow: Piece
     random: Sequence[Sequence[Piece]]
@@ -33,12 +35,14 @@ class Cuts:
     @property
     def pieces(self) -> list[Piece]:
         """All, in the order in which they are computed."""
-        return [*self.chosen, self.narrow, *chain.from_iterable(self.random)]
+        return [*self.means, *self.chosen, self.narrow, *chain.from_iterable(self.random)]
 
 
 def cuts(spec: Spec[SufficiencyParams]) -> Cuts:
     """The run's pieces."""
     params, tried = spec.params, grid(spec)
+    ablation.check_pairs(params.ablation, spec.task)
+    means = ablation.means(params.ablation, spec.model, partial(training, spec))
     chosen = _scoring(spec, tried, "chosen", "Heads opened by facilitation")
     needs = tuple(piece.key for piece in chosen)
     steps = math.ceil(math.log2(max(2, *(b - a for a, b in pairwise(tried)))))
@@ -47,7 +51,9 @@ def cuts(spec: Spec[SufficiencyParams]) -> Cuts:
     for order in range(params.orders):
         words = f"Heads opened at random, order {order + 1} of {params.orders}"
         at_random.append(_scoring(spec, tried, f"random/{order}", words, params.first_seed + order))
-    return Cuts(chosen, Piece("narrow", label, partial(narrowed, spec, needs), needs, weight), at_random)
+    every = (*needs, *ablation.needs(params.ablation))
+    narrow = Piece("narrow", label, partial(narrowed, spec, needs), every, weight)
+    return Cuts(means, chosen, narrow, at_random)
 
 
 def grid(spec: Spec[SufficiencyParams]) -> list[int]:
@@ -70,6 +76,7 @@ def _scoring(
             f"{key}/{block.start}-{block.stop - 1}",
             label,
             partial(scored, spec, tried[block.start : block.stop], seed),
+            ablation.needs(spec.params.ablation),
             weight=ask * len(block),
         )
         for block in blocks(points, fitting(len(tried), ask, len(tried)))

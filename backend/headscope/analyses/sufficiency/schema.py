@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
-from headscope.analyses.parameters import HeldOutRows, Precision
+from headscope.analyses.parameters import AblationSetting, HeldOutRows, Precision
 from headscope.analyses.references import GatingRef
 
 
 class SufficiencyParams(Params):
     """Which gating run gives the order, how finely the curve is drawn, how much must be kept."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"ablation"})
 
     run: Annotated[str | None, GatingRef(same_task=True, needed=True)] = Field(
         default=None,
@@ -50,6 +52,7 @@ class SufficiencyParams(Params):
         title="First seed",
         description="Seeds of random orders count up from here.",
     )
+    ablation: AblationSetting = "zero"
     n_test: HeldOutRows = 64
     dtype: Precision = "float32"
 

@@ -9,9 +9,9 @@ all gates at 1 it is the model as it is. For head h, positive where the head hel
    positions, which is -dL/dg_h at g = 1. The mean over examples of its absolute value is head importance
    [Michel et al. 2019].
 3. Integrated gradients [Sundararajan et al. 2017; for circuits Hanna et al. 2024]: the integral over a from
-   0 to 1 of -dL/dg_h(a, a, ... a), attribution patching along the path on which all heads open together, by
-   Gauss-Legendre. Over heads it sums to L(0) - L(1). Where a model is sure of its answers, gradients at 1
-   are close to nothing whatever a head does; the path leaves that plateau.
+   0 to 1 of -dL/dg_h(a, a, ... a), attribution patching along the path on which all heads open together
+   (core.attribution.path_integral). Over heads it sums to L(0) - L(1). Where a model is sure of its answers,
+   gradients at 1 are close to nothing whatever a head does; the path leaves that plateau.
 
 TransformerLens' tools.analysis.attribution_patch takes pairs of prompts of one length, one pair at a time
 with every activation and gradient cached, and refuses a path (``ig_steps`` above 1); its patching functions
@@ -24,11 +24,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
 import torch
 from jaxtyping import Float, Float64
 
 from headscope.core.gating.fit import target_nll
+from headscope.core.gating.replacements import Replacements, at_rows
 from headscope.core.model.batches import (
     MicroBatch,
     Scored,
@@ -37,6 +37,7 @@ from headscope.core.model.batches import (
     micro_batches,
 )
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.replacement import Replacement
 
 Checkpoint = Callable[[], None]
 
@@ -44,21 +45,23 @@ Checkpoint = Callable[[], None]
 def attribution_patching(
     model: HeadModel,
     examples: Sequence[Scored],
-    opened: float | int = 1.0,
+    opened: float | int | Float[torch.Tensor, " example"] = 1.0,
     checkpoint: Checkpoint = lambda: None,
+    replacements: Replacements | None = None,
 ) -> tuple[Float64[torch.Tensor, " example"], Float64[torch.Tensor, "example layer head"]]:
     """Each example's loss and its -dL/dg with all gates at ``opened``; nats. At 1 it is the model as it is.
+
+    ``opened`` is one for all examples, or each its own.
 
     Raises Invalid for examples that can't be scored.
     """
     info = model.info
-    gates = torch.full(
-        (len(examples), info.n_layers, info.n_heads), float(opened), dtype=model.dtype, device=model.device
-    ).requires_grad_()
+    each = torch.as_tensor(opened, dtype=model.dtype, device=model.device).expand(len(examples))
+    gates = each[:, None, None].repeat(1, info.n_layers, info.n_heads).requires_grad_()
     losses = torch.zeros(len(examples), dtype=torch.float64)
     for batch in _batches(model, examples):
         checkpoint()
-        nll = target_nll(model, batch, gates)
+        nll = target_nll(model, batch, gates, at_rows(replacements, model, batch, examples))
         checkpoint()
         (nll * batch.weights.to(nll)).sum().backward()
         losses[batch.examples] = by_row(batch, nll.detach())
@@ -66,15 +69,22 @@ def attribution_patching(
     return losses, -gradient.cpu().double()
 
 
-def integrated_gradients(
-    model: HeadModel, examples: Sequence[Scored], points: int, checkpoint: Checkpoint = lambda: None
-) -> Float64[torch.Tensor, "example layer head"]:
-    """The integral of -dL/dg from all heads closed to all open, by ``points`` Gauss-Legendre nodes; nats."""
-    nodes, weights = np.polynomial.legendre.leggauss(points)
-    total = torch.zeros(len(examples), model.info.n_layers, model.info.n_heads, dtype=torch.float64)
-    for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
-        total += attribution_patching(model, examples, (node + 1) / 2, checkpoint)[1] * weight / 2
-    return total
+@torch.no_grad()
+def losses_at(
+    model: HeadModel,
+    examples: Sequence[Scored],
+    opened: Float[torch.Tensor, " example"],
+    checkpoint: Checkpoint = lambda: None,
+    replacements: Replacements | None = None,
+) -> Float64[torch.Tensor, " example"]:
+    """Each example's loss with all gates at its own ``opened``; nats."""
+    info, losses = model.info, torch.zeros(len(examples), dtype=torch.float64)
+    gates = opened.to(model.device, model.dtype)[:, None, None].expand(-1, info.n_layers, info.n_heads)
+    for batch in _batches(model, examples):
+        checkpoint()
+        replacement = at_rows(replacements, model, batch, examples)
+        losses[batch.examples] = by_row(batch, target_nll(model, batch, gates, replacement))
+    return losses
 
 
 @torch.no_grad()
@@ -83,12 +93,14 @@ def leave_one_out(
     examples: Sequence[Scored],
     layers: Sequence[int],
     checkpoint: Checkpoint = lambda: None,
+    replacements: Replacements | None = None,
 ) -> Float64[torch.Tensor, "example chosen head"]:
     """How much each example's loss rises with one head's gate at 0, for all heads of chosen layers; nats."""
     heads = model.info.n_heads
     rise = torch.zeros(len(examples), len(layers), heads, dtype=torch.float64)
     for batch in _batches(model, examples):
         checkpoint()
+        replacement = at_rows(replacements, model, batch, examples)
         with model.streams(tuple(layers)) as streams:
             base = losses_of(model, batch)
         for column, layer in enumerate(layers):
@@ -96,7 +108,7 @@ def leave_one_out(
                 checkpoint()
                 gates = torch.ones(len(block), model.info.n_layers, heads)
                 gates[torch.arange(len(block)), layer, list(block)] = 0
-                after = losses_under(model, batch, gates, layer, streams[layer])
+                after = losses_under(model, batch, gates, layer, streams[layer], replacement)
                 rise[batch.examples[:, None], column, list(block)] = (after - base).T
     return rise
 
@@ -108,6 +120,7 @@ def losses_under(
     gates: Float[torch.Tensor, "way layer head"],
     layer: int = 0,
     stream: Float[torch.Tensor, "row pos d_model"] | None = None,
+    replacement: Replacement | None = None,
 ) -> Float64[torch.Tensor, "way row"]:
     """Each row's loss under each set of gates, all in one pass, which begins at ``layer`` with its ``stream``
     where one is given: earlier gates must be those that it was made under.
@@ -115,7 +128,7 @@ def losses_under(
     ways = len(gates)
     wide = repeated(batch, ways)
     per_row = gates.to(model.device, model.dtype).repeat_interleave(len(batch.tokens), 0)
-    with model.gated(per_row):
+    with model.gated(per_row, None if replacement is None else replacement.repeated(ways)):
         if stream is None:
             found = losses_of(model, wide)
         else:

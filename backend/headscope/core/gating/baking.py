@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from headscope.core.gating.ablation import told
 from headscope.core.gating.gate_file import write_gates
 from headscope.core.gating.gate_vector import GateVector
 from headscope.core.model.folder import ATTENTION_ONLY, headscope_json
@@ -30,9 +31,10 @@ def bake(model: HeadModel, source: Path, vector: GateVector, folder: Path, *, fo
 
     The model in memory is changed: load it for this alone. Raises ``Refused`` (folder-exists) for a folder
     that is there already, unless ``force``; (not-a-model) for one that even then isn't replaced, since it is
-    no model's; ``Invalid`` (other-model, unsupported-architecture).
+    no model's; ``Invalid`` (other-model, not-bakeable, unsupported-architecture).
     """
     vector.check_model(model.info)
+    check_bakeable(vector)
     check_folder(folder, source, force=force)
     for layer, projection in enumerate(model.parts.projections):
         _scale(projection, torch.from_numpy(vector.gates[layer].copy()), model.info.d_head)
@@ -43,6 +45,22 @@ def bake(model: HeadModel, source: Path, vector: GateVector, folder: Path, *, fo
         if folder.exists():
             folder.rename(Path(made) / "old")
         new.rename(folder)
+
+
+def check_bakeable(vector: GateVector) -> None:
+    """Raise ``Invalid`` (not-bakeable) where weights can't do what closed heads did.
+
+    W_O scales z, and a bias would add the same at every position: a mean differs by position, and other
+    rows' output by row.
+    """
+    if vector.ablation == "zero" or bool((vector.gates == 1).all()):
+        return
+    raise Invalid(
+        f"The gates {vector.name or vector.id!r} were fitted with {told(vector.ablation)}, which weights "
+        "can't do: what a closed head gives differs by position.",
+        "Use them as they are, headscope.gated(model, gates, reference=texts), or fit with zero ablation.",
+        code="not-bakeable",
+    )
 
 
 def check_folder(folder: Path, source: Path, *, force: bool) -> None:

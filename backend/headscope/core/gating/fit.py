@@ -28,20 +28,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from jaxtyping import Float
 
+from headscope.core.gating.replacements import Replacements, at_rows, cut
 from headscope.core.gating.saga import SlopeMemory, pays
 from headscope.core.gating.settling import Settling, SideHistory
-from headscope.core.model.batches import (
-    MicroBatch,
-    Scored,
-    budget_for,
-    check_examples,
-    micro_batches,
-)
+from headscope.core.model.batches import MicroBatch, Scored, check_examples
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.replacement import Replacement
 
 _SMALLEST_GATE = 1e-6
 
@@ -52,6 +49,8 @@ class Phase:
     batches; ``settling`` ends a seed's fit before the last update, where given; with ``remembers`` slopes are
     blended with remembered ones where that pays (``core.gating.saga``). With ``coldest`` gates are annealed:
     sigmoid(logit / t), t falling geometrically from 1 to ``coldest``, so that they end open or shut.
+    ``clip_over``, ``shared`` and ``autocast`` are what the authors' code does: one clip over all seeds, one
+    series of batches, passes in bfloat16 where the device is good at it.
     """
 
     steps: int
@@ -65,6 +64,10 @@ class Phase:
     settling: Settling | None = None
     remembers: bool = False
     coldest: float | None = None
+    clip_over: Literal["seed", "all"] = "seed"
+    shared: int | None = None
+    """The seed of the batches that all seeds see, in epochs without replacement; None: each draws its own."""
+    autocast: bool = False
 
     def lr(self, step: int) -> float:
         """Learning rate of update ``step`` in 0 .. steps - 1."""
@@ -136,6 +139,29 @@ def batches(seed: int, stream: str, n_examples: int, batch_size: int) -> Iterato
         yield torch.randperm(n_examples, generator=source)[:batch_size].tolist()
 
 
+def epochs(seed: int, stream: str, n_examples: int, batch_size: int) -> Iterator[list[int]]:
+    """Endless batches without replacement: every example once before any comes again. An epoch's last batch
+    may be smaller.
+    """
+    source = generator(seed, stream)
+    while True:
+        order = torch.randperm(n_examples, generator=source).tolist()
+        yield from (order[at : at + batch_size] for at in range(0, n_examples, batch_size))
+
+
+def batches_of_sets(seed: int, stream: str, sets: Sequence[int], batch_size: int) -> Iterator[list[int]]:
+    """Endless batches, each of examples of one set; ``sets`` says which set each example belongs to.
+
+    Sets come in turn, in an order drawn anew for each round. A set smaller than a batch is used whole.
+    """
+    source = generator(seed, stream)
+    members = [[i for i, each in enumerate(sets) if each == mine] for mine in sorted(set(sets))]
+    while True:
+        for turn in torch.randperm(len(members), generator=source).tolist():
+            mine = members[turn]
+            yield [mine[i] for i in torch.randperm(len(mine), generator=source)[:batch_size].tolist()]
+
+
 def advance(
     model: HeadModel,
     examples: Sequence[Scored],
@@ -144,11 +170,17 @@ def advance(
     state: FitState,
     until: int | None = None,
     *,
+    replacements: Replacements | None = None,
+    sets: Sequence[int] | None = None,
     checkpoint: Callable[[], None] = lambda: None,
     report: Callable[[int, float], None] = lambda step, loss: None,
 ) -> FitState:
     """Take a phase from ``state`` to update ``until`` (its last, unless given).
 
+    Where examples come in ``sets`` that begin alike, a batch is of one of them: what it shares is computed
+    once (``core.model.packing``). ``replacements`` give what closed heads give; nothing, unless given. What
+    they draw they draw anew for each seed and update, by names that don't depend on which seeds are fitted
+    side by side.
     ``checkpoint`` is called between forward and backward passes, each of bounded work, with no gates on the
     model, so that others may use it; ``report`` gets the number of updates done and the mean loss over live
     seeds, in nats. Raises ``Invalid`` for examples that can't be scored, and whatever ``checkpoint`` raises.
@@ -156,7 +188,7 @@ def advance(
     check_examples(examples, model.info.n_ctx, "training")
     until = phase.steps if until is None else until
     logits, moments = state.logits.clone(), (state.first_moment.clone(), state.second_moment.clone())
-    draws = [batches(seed, phase.stream, len(examples), phase.batch_size) for seed in seeds]
+    draws = [_drawing(seed, phase, len(examples), sets) for seed in seeds]
     for draw in draws:
         for _ in range(state.step):
             next(draw)
@@ -168,17 +200,38 @@ def advance(
             break
         drawn = {s: next(draws[s]) for s in live.nonzero()[:, 0].tolist()}
         rows = [(s, index) for s, indices in drawn.items() for index in indices]
-        cold = phase.temperature(step)
-        loss, gradient = loss_and_gradient(model, examples, rows, logits, checkpoint, memory, cold)
+        drawn_anew = None
+        if replacements is not None:
+            drawn_anew = replacements.drawn([f"{seed}/{phase.stream}/{step}" for seed in seeds])
+        loss, gradient = loss_and_gradient(
+            model,
+            examples,
+            rows,
+            logits,
+            checkpoint,
+            memory,
+            temperature=phase.temperature(step),
+            replacements=drawn_anew,
+            autocast=phase.autocast,
+        )
         gradient = gradient + push_gradient(logits, phase.regularisation, phase.clamp)
         settled = logits[watch.settled].clone()
-        adam(logits, clip_per_seed(gradient, phase.clip), moments, phase.lr(step), step + 1)
+        clipped = clip_per_seed if phase.clip_over == "seed" else clip_together
+        adam(logits, clipped(gradient, phase.clip), moments, phase.lr(step), step + 1)
         logits[live & ~loss.isfinite()] = torch.nan
         logits[watch.settled] = settled
         watch = watch.after(torch.sigmoid(logits), phase.settling)
         history[:, step - state.step] = loss
         report(step + 1, float(loss.nanmean()))
     return FitState(until, logits, *moments, history, watch, memory)
+
+
+def _drawing(seed: int, phase: Phase, n_examples: int, sets: Sequence[int] | None) -> Iterator[list[int]]:
+    if phase.shared is not None:
+        return epochs(phase.shared, phase.stream, n_examples, phase.batch_size)
+    if sets is None:
+        return batches(seed, phase.stream, n_examples, phase.batch_size)
+    return batches_of_sets(seed, phase.stream, sets, phase.batch_size)
 
 
 def _memory(phase: Phase, state: FitState, n_examples: int) -> SlopeMemory | None:
@@ -194,7 +247,10 @@ def loss_and_gradient(
     logits: Float[torch.Tensor, "seed layer head"],
     checkpoint: Callable[[], None] = lambda: None,
     memory: SlopeMemory | None = None,
+    *,
     temperature: float = 1.0,
+    replacements: Replacements | None = None,
+    autocast: bool = False,
 ) -> tuple[Float[torch.Tensor, " seed"], Float[torch.Tensor, "seed layer head"]]:
     """Each seed's mean NLL over its rows (nats, float64) and the gradient with respect to its logits.
 
@@ -205,12 +261,14 @@ def loss_and_gradient(
     owners = torch.tensor([seed for seed, _ in rows], dtype=torch.long)
     counts = torch.bincount(owners, minlength=len(logits))
     if memory is None:
-        loss, slope = _sums(model, examples, rows, gates, checkpoint)
+        loss, slope = _sums(model, examples, rows, gates, checkpoint, replacements, autocast)
         slope = slope / counts.clamp(min=1).to(slope)[:, None, None]
     else:
         # Rows under gates of their own, though alike, so that each has a slope of its own.
         alone = [(row, example) for row, (_, example) in enumerate(rows)]
-        each, slopes = _sums(model, examples, alone, gates[owners], checkpoint)
+        each, slopes = _sums(
+            model, examples, alone, gates[owners], checkpoint, _of_rows(replacements, rows), autocast
+        )
         loss = torch.zeros(len(logits), dtype=torch.float64).index_add_(0, owners, each)
         slope = torch.zeros_like(logits)
         for seed in owners.unique().tolist():
@@ -228,14 +286,17 @@ def _sums(
     rows: Sequence[tuple[int, int]],
     gates: Float[torch.Tensor, "set layer head"],
     checkpoint: Callable[[], None],
+    replacements: Replacements | None,
+    autocast: bool = False,
 ) -> tuple[Float[torch.Tensor, " set"], Float[torch.Tensor, "set layer head"]]:
     """Summed over the (set, example) rows of each set: NLL (nats, float64), and its slope by gate."""
     leaf = gates.detach().to(model.device).requires_grad_()
     loss = torch.zeros(len(gates), dtype=torch.float64)
-    budget = budget_for(model.device)
-    for batch in micro_batches(rows, examples, model.info, budget, packed=model.packs()):
+    for batch in cut(model, rows, examples, replacements):
         checkpoint()
-        nll = target_nll(model, batch, leaf)
+        replacement = at_rows(replacements, model, batch, examples)
+        with torch.autocast(model.device.type, torch.bfloat16, enabled=autocast and autocasts(model.device)):
+            nll = target_nll(model, batch, leaf, replacement)
         checkpoint()
         (nll * batch.weights.to(nll)).sum().backward()
         loss.index_add_(0, batch.owners[batch.where[:, 0]], nll.detach().cpu().double() * batch.weights)
@@ -243,27 +304,40 @@ def _sums(
 
 
 def target_nll(
-    model: HeadModel, batch: MicroBatch, gates: Float[torch.Tensor, "seed layer head"] | None
+    model: HeadModel,
+    batch: MicroBatch,
+    gates: Float[torch.Tensor, "seed layer head"] | None,
+    replacement: Replacement | None = None,
 ) -> Float[torch.Tensor, " target"]:
     """NLL of each target token, nats, in float32 or better; each row under its owner's gates."""
-    predicted = target_logits(model, batch, gates)
+    predicted = target_logits(model, batch, gates, replacement)
     return torch.nn.functional.cross_entropy(predicted, batch.answers.to(model.device), reduction="none")
 
 
 def target_logits(
-    model: HeadModel, batch: MicroBatch, gates: Float[torch.Tensor, "seed layer head"] | None
+    model: HeadModel,
+    batch: MicroBatch,
+    gates: Float[torch.Tensor, "seed layer head"] | None,
+    replacement: Replacement | None = None,
 ) -> Float[torch.Tensor, "target vocab"]:
-    """What the model predicts at each target position, in float32 or better; rows under their own gates."""
+    """What the model predicts at each target position, in float32 or better; rows under their own gates, and
+    where these close, ``replacement`` (zero without one).
+    """
     tokens, where = batch.tokens.to(model.device), batch.where.to(model.device)
     if batch.packing is not None:
         placed = None if gates is None else gates.to(model.dtype)
-        predicted = model.target_logits(batch.packing.to(model.device), placed)
+        predicted = model.target_logits(batch.packing.to(model.device), placed, replacement)
     elif gates is None:
         predicted = model.logits_at(tokens, where)
     else:
-        with model.gated(gates[batch.owners.to(model.device)].to(model.dtype)):
+        with model.gated(gates[batch.owners.to(model.device)].to(model.dtype), replacement):
             predicted = model.logits_at(tokens, where)
     return predicted if predicted.dtype == torch.float64 else predicted.float()
+
+
+def _of_rows(replacements: Replacements | None, rows: Sequence[tuple[int, int]]) -> Replacements | None:
+    """The same draws where each row is an owner of its own."""
+    return None if replacements is None else replacements.by_row([seed for seed, _ in rows])
 
 
 def push_gradient(
@@ -283,6 +357,22 @@ def clip_per_seed(
     norm = gradient.flatten(1).norm(dim=1)[:, None, None]
     scaled: torch.Tensor = gradient * (largest / (norm + 1e-6)).clamp(max=1.0)
     return scaled
+
+
+def clip_together(
+    gradient: Float[torch.Tensor, "seed layer head"], largest: float
+) -> Float[torch.Tensor, "seed layer head"]:
+    """Scale the gradient of all seeds down to at most this norm together, as ``clip_grad_norm_`` does where
+    they are one parameter; seeds that failed aside.
+    """
+    norm = gradient[gradient.isfinite().flatten(1).all(dim=1)].norm()
+    scaled: torch.Tensor = gradient * (largest / (norm + 1e-6)).clamp(max=1.0)
+    return scaled
+
+
+def autocasts(device: torch.device) -> bool:
+    """Whether passes there can be in bfloat16 with weights in float32, and gain by it."""
+    return device.type == "cuda" and torch.cuda.is_bf16_supported()
 
 
 def adam(

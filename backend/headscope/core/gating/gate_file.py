@@ -1,6 +1,7 @@
 """A gate vector as a file and back: JSON, CSV (a row a head) or safetensors (a tensor ``gates``).
 
-JSON and safetensors say for which model and weights the gates are; CSV has the numbers only.
+JSON and safetensors say for which model and weights the gates are and how closed heads were ablated when they
+were fitted; CSV has the numbers only.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ FORMATS: Final[Mapping[Format, str]] = {
     "csv": "text/csv",
     "safetensors": "application/octet-stream",
 }
-_WORDS: Final = ("name", "model", "revision", "origin")
+_WORDS: Final = ("name", "model", "revision", "origin", "ablation")
 _HEADER: Final = ["layer", "head", "gate"]
 
 
@@ -40,6 +41,7 @@ class ReadGates:
     model: str = ""
     revision: str = ""
     origin: str = ""
+    ablation: str = ""
 
 
 def write_gates(vector: GateVector, kind: Format) -> bytes:

@@ -12,13 +12,15 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from headscope.core.arrays import decode
+from headscope.core.gating.ablation import ABLATIONS, Ablation
 from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid
 
 
 @dataclass(frozen=True)
 class GateVector:
-    """Gates [layer, head] in [0, 1] of a model with these very weights; ``origin`` says whence, in words.
+    """Gates [layer, head] in [0, 1] of a model with these very weights; ``origin`` says whence, in words, and
+    ``ablation`` what closed heads gave when the gates were fitted.
 
     ``with model.gated(torch.from_numpy(vector.gates))`` applies them.
     """
@@ -29,6 +31,7 @@ class GateVector:
     revision: str
     gates: Float[np.ndarray, "layer head"]
     origin: str = ""
+    ablation: Ablation = "zero"
 
     def check_model(self, model: ModelInfo) -> None:
         """Raise ``Invalid`` (other-model) where the gates were made for other weights than the model's."""
@@ -42,16 +45,27 @@ class GateVector:
         )
 
 
-def gate_vector(name: str, model: ModelInfo, gates: object, origin: str = "by hand") -> GateVector:
+def gate_vector(
+    name: str, model: ModelInfo, gates: object, origin: str = "by hand", ablation: str = "zero"
+) -> GateVector:
     """Gates for a model, given as a typed array or nested lists.
 
-    Raises ``Invalid`` (bad-gates, bad-name): words are on one line.
+    Raises ``Invalid`` (bad-gates, bad-name, bad-ablation): words are on one line.
     """
     if not name.strip() or any(unicodedata.category(c) in ("Cc", "Cs") for c in name + origin):
         raise Invalid("The gates need a name, on one line.", "Give them one.", code="bad-name")
-    table = gate_table(gates, model)
-    return GateVector(
-        vector_id(model.name, model.revision, table), name, model.name, model.revision, table, origin
+    table, kind = gate_table(gates, model), known_ablation(ablation)
+    named = vector_id(model.name, model.revision, table, kind)
+    return GateVector(named, name, model.name, model.revision, table, origin, kind)
+
+
+def known_ablation(name: str) -> Ablation:
+    """An ablation by its name; ``Invalid`` (bad-ablation) lists those there are."""
+    for known in ABLATIONS:
+        if name == known:
+            return known
+    raise Invalid(
+        f"There is no ablation {name!r}.", f"Choose among {', '.join(ABLATIONS)}.", code="bad-ablation"
     )
 
 
@@ -86,8 +100,11 @@ def gate_table(gates: object, model: ModelInfo) -> Float[np.ndarray, "layer head
     return np.abs(table)  # -0.0 is 0
 
 
-def vector_id(model: str, revision: str, gates: NDArray[Any]) -> str:
-    """First 20 hexadecimal digits of the SHA-256 of model, weights' hash and the gates' bytes."""
+def vector_id(model: str, revision: str, gates: NDArray[Any], ablation: str = "zero") -> str:
+    """First 20 hexadecimal digits of the SHA-256 of model, weights' hash, the gates' bytes and, where it
+    isn't zero, the ablation.
+    """
     table = np.ascontiguousarray(gates, dtype="<f4")
-    words = f"{model}\n{revision}\n{'x'.join(map(str, table.shape))}\n".encode()
+    by = "" if ablation == "zero" else f"{ablation}\n"
+    words = f"{model}\n{revision}\n{'x'.join(map(str, table.shape))}\n{by}".encode()
     return hashlib.sha256(words + table.tobytes()).hexdigest()[:20]

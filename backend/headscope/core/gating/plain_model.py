@@ -3,14 +3,14 @@
 1. TransformerLens' adapter of the architecture says where each layer applies W_O.
 2. A pass of two tokens proves that every layer's W_O is reached with all heads' z: a hook that silently does
    nothing is the commonest fault in this field.
-3. While the context is open, a pre-hook on each W_O multiplies z by the gates. Generation with a cache
-   included.
+3. While the context is open, a pre-hook on each W_O multiplies z by the gates, or interpolates between z and
+   what stands for it where the gate is closed. Generation with a cache included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from headscope.core.gating.ablation import Ablation
 from headscope.core.gating.gate_vector import GateVector
+from headscope.core.gating.text_replacements import measured_text
 from headscope.core.model.boot import adapter_for
 from headscope.core.model.folder import revision
 from headscope.core.model.hooks import capturing_z, gated
@@ -28,12 +30,24 @@ from headscope.errors import HeadscopeError, Invalid
 
 
 @contextmanager
-def gated_model(model: nn.Module, gates: GateVector | Any) -> Iterator[None]:
-    """Multiply each head's z by its gate [layer, head] in the passes within; see ``headscope.gated``."""
+def gated_model(
+    model: nn.Module,
+    gates: GateVector | Any,
+    ablation: Ablation = "zero",
+    reference: Sequence[Sequence[int]] = (),
+    seed: int = 0,
+) -> Iterator[None]:
+    """Multiply each head's z by its gate [layer, head] in the passes within; see ``headscope.gated``.
+
+    ``reference`` texts are token ids. Raises what ``headscope.gated`` does.
+    """
     info, projections = _located(model)
     table = _table(gates, info, model)
     _prove(model, projections, info)
-    with gated(projections, info.n_heads, table):
+    inside = measured_text(lambda rows: _measured(model, projections, info, rows), ablation, reference, seed)
+    with ExitStack() as contexts:
+        seen = contexts.enter_context(_counting(model)) if inside is not None else [0]
+        contexts.enter_context(gated(projections, info.n_heads, table, inside, lambda: seen[0]))
         yield
 
 
@@ -100,6 +114,36 @@ def _table(gates: GateVector | Any, info: ModelInfo, model: nn.Module) -> torch.
             code="other-model",
         )
     return table.detach().to(next(model.parameters()).device)
+
+
+def _measured(
+    model: nn.Module, projections: list[nn.Module], info: ModelInfo, rows: Sequence[Sequence[int]]
+) -> tuple[torch.Tensor, list[int]]:
+    """z at every position of these rows [entry, layer, head, d_head], and where each begins."""
+    device, layers = next(model.parameters()).device, range(info.n_layers)
+    found: list[torch.Tensor] = []
+    for row in rows:
+        z: dict[str, torch.Tensor] = {}
+        with torch.no_grad(), capturing_z(projections, info.n_heads, layers, z):
+            model(input_ids=torch.tensor([list(row)], device=device), use_cache=False)
+        found.append(torch.stack([z[f"{layer}.z"][0] for layer in layers], dim=1))
+    return torch.cat(found), torch.tensor([0, *map(len, found[:-1])]).cumsum(0).tolist()
+
+
+@contextmanager
+def _counting(model: nn.Module) -> Iterator[list[int]]:
+    """How many positions came before those of a pass, by the keys and values that it is given."""
+    seen = [0]
+
+    def count(_: nn.Module, __: Any, kwargs: dict[str, Any]) -> None:
+        kept = kwargs.get("past_key_values", kwargs.get("cache"))
+        seen[0] = 0 if kept is None else int(kept.get_seq_length())
+
+    hook = model.register_forward_pre_hook(count, with_kwargs=True)
+    try:
+        yield seen
+    finally:
+        hook.remove()
 
 
 def _revision(path: str) -> str:

@@ -64,9 +64,14 @@ def roles(
     g_plus: Float[np.ndarray, "seed layer head"],
     g_minus: Float[np.ndarray, "seed layer head"],
     threshold: float | int = 0.5,
+    costly: Bool[np.ndarray, "layer head"] | None = None,
 ) -> UInt8[np.ndarray, "seed layer head"]:
-    """One role code per seed and head. "Doesn't matter" counts only where neither needed nor harmful does."""
+    """One role code per seed and head. "Doesn't matter" counts only where neither needed nor harmful does,
+    and not of heads that are ``costly`` to close by themselves: those are undecided.
+    """
     needed, harmful, irrelevant = (score >= _valid(threshold) for score in scores(g_plus, g_minus).values())
+    if costly is not None:
+        irrelevant = irrelevant & ~costly
     codes = np.select(
         [needed & harmful, needed, harmful, irrelevant],
         [BOTH, NEEDED, HARMFUL, IRRELEVANT],

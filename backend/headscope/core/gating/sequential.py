@@ -16,14 +16,10 @@ from jaxtyping import Float, Int
 
 from headscope.core.gating.fit import target_logits
 from headscope.core.gating.removal import first_changed, forms
-from headscope.core.model.batches import (
-    MicroBatch,
-    Scored,
-    budget_for,
-    check_examples,
-    micro_batches,
-)
+from headscope.core.gating.replacements import Replacements, at_rows, cut
+from headscope.core.model.batches import MicroBatch, Scored, check_examples
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.replacement import Replacement
 
 CLOSED, OPENED = range(2)
 
@@ -35,23 +31,24 @@ def removed(
     orders: Int[np.ndarray, "order rank"],
     tried: Sequence[int],
     *,
+    replacements: Replacements | None = None,
     checkpoint: Callable[[], None] = lambda: None,
     report: Callable[[int, int], None] = lambda done, of: None,
 ) -> Float[np.ndarray, "order count 2 example"]:
     """Log-probability of each example's target tokens, their mean in nats, with the first k heads of each
-    order closed and opened; the other gates are the base mask's.
+    order closed and opened; the other gates are the base mask's. Closed heads give what ``replacements`` say,
+    in both forms and at all counts the same; nothing without them.
 
     ``tried`` are the numbers k, rising from 0. ``report`` is told how many orders of how many are done, over
     all micro-batches. Raises ``Invalid`` for examples that can't be scored.
     """
     check_examples(examples, model.info.n_ctx, "held-out")
     rows = [(form, index) for form in (CLOSED, OPENED) for index in range(len(examples))]
-    budget = budget_for(model.device)
-    batches = micro_batches(rows, examples, model.info, budget, packed=model.packs())
+    batches = cut(model, rows, examples, replacements)
     found = np.zeros((len(orders), len(tried), 2, len(examples)))
     for number, batch in enumerate(batches):
         checkpoint()
-        walk = _Walk(model, batch, base, orders, tried)
+        walk = _Walk(model, batch, at_rows(replacements, model, batch, examples), base, orders, tried)
         for index in range(len(orders)):
             walk.go(index, found[index], checkpoint)
             report(number * len(orders) + index + 1, len(batches) * len(orders))
@@ -63,9 +60,15 @@ class _Walk:
     """One micro-batch, with the streams of the base mask."""
 
     def __init__(
-        self, model: HeadModel, batch: MicroBatch, base: np.ndarray, orders: np.ndarray, tried: Sequence[int]
+        self,
+        model: HeadModel,
+        batch: MicroBatch,
+        replacement: Replacement | None,
+        base: np.ndarray,
+        orders: np.ndarray,
+        tried: Sequence[int],
     ) -> None:
-        self._model, self._batch, self._base = model, batch, base
+        self._model, self._batch, self._base, self._replacement = model, batch, base, replacement
         self._orders, self._tried = orders, tried
         self._starts = [first_changed(order, tried, model.info.n_heads) for order in orders]
         layers = sorted({start for starts in self._starts for start in starts})
@@ -90,7 +93,7 @@ class _Walk:
     def _pass(self, masks: np.ndarray) -> np.ndarray:
         """[row]: the mean log-probability of the row's target tokens; each row is under its form's mask."""
         gates = torch.from_numpy(masks).to(self._model.device)
-        predicted = target_logits(self._model, self._batch, gates).cpu()
+        predicted = target_logits(self._model, self._batch, gates, self._replacement).cpu()
         chosen = predicted.log_softmax(dim=1).gather(1, self._batch.answers[:, None])[:, 0].double()
         rows = torch.zeros(len(self._batch.owners), dtype=torch.float64)
         return rows.index_add_(0, self._batch.where[:, 0], chosen * self._batch.weights).numpy()

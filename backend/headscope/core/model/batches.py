@@ -12,8 +12,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -100,24 +101,27 @@ def micro_batches(
     budget: Budget,
     *,
     packed: bool | None = None,
+    kind: Callable[[int], int] = lambda example: 0,
 ) -> list[MicroBatch]:
     """Cut (owner, example index) rows into pieces of similar length and at most ``budget`` a forward pass.
 
     A single row is never cut, even where it costs more. ``packed`` says that pieces go to ``target_logits``,
-    and whether the model packs them (``HeadModel.packs``).
+    and whether the model packs them (``HeadModel.packs``); examples of different ``kind`` share no beginning.
     """
     if packed:
-        ordered = sorted(rows, key=lambda row: (row[0], tuple(examples[row[1]].tokens)))
+        ordered = sorted(rows, key=lambda row: (row[0], kind(row[1]), tuple(examples[row[1]].tokens)))
     else:
         ordered = sorted(rows, key=lambda row: -len(examples[row[1]].tokens))
     read = [_input(examples[i]) if packed is not None else examples[i].tokens for _, i in ordered]
     kept = [0] * len(rows)
     if packed:
-        lines = [(owner, line) for (owner, _), line in zip(ordered, read, strict=True)]
+        lines = [((owner, kind(i)), line) for (owner, i), line in zip(ordered, read, strict=True)]
         kept = [shared(before, line) for before, line in zip([None, *lines], lines, strict=False)]
 
+    priced = cache(partial(budget.share, info))
+
     def cost(row: int, begun: int) -> float:
-        return budget.share(info, len(read[row]) - begun, len(examples[ordered[row][1]].targets))
+        return priced(len(read[row]) - begun, len(examples[ordered[row][1]].targets))
 
     total = sum(cost(row, kept[row]) for row in range(len(rows)))
     share = total / max(1, math.ceil(total))
@@ -129,7 +133,7 @@ def micro_batches(
             filled, begun = 0.0, 0
         pieces[-1].append(ordered[row])
         filled += cost(row, begun)
-    return [_stack(piece, examples, packed is not None) for piece in pieces]
+    return [_stack(piece, examples, kind if packed is not None else None) for piece in pieces]
 
 
 def _input(example: Scored) -> Sequence[int]:
@@ -137,23 +141,27 @@ def _input(example: Scored) -> Sequence[int]:
     return example.tokens[: max(example.targets)]
 
 
-def _stack(piece: Sequence[tuple[int, int]], examples: Sequence[Scored], packed: bool) -> MicroBatch:
+def _stack(
+    piece: Sequence[tuple[int, int]], examples: Sequence[Scored], kind: Callable[[int], int] | None
+) -> MicroBatch:
     longest = max(len(examples[i].tokens) for _, i in piece)
-    tokens = torch.full((len(piece), longest), _PADDING, dtype=torch.long)
+    lines: list[list[int]] = []
     where, answers, weights = [], [], []
     for row, (_, index) in enumerate(piece):
         example = examples[index]
-        tokens[row, : len(example.tokens)] = torch.as_tensor(tuple(example.tokens))
+        lines.append([*example.tokens, *[_PADDING] * (longest - len(example.tokens))])
         for position in example.targets:
             where.append((row, position - 1))
             answers.append(example.tokens[position])
             weights.append(1.0 / len(example.targets))
     return MicroBatch(
-        tokens=tokens,
+        tokens=torch.tensor(lines),
         owners=torch.tensor([owner for owner, _ in piece]),
         examples=torch.tensor([index for _, index in piece]),
         where=torch.tensor(where),
         answers=torch.tensor(answers),
         weights=torch.tensor(weights, dtype=torch.float64),
-        packing=pack([(owner, _input(examples[i])) for owner, i in piece], where) if packed else None,
+        packing=None
+        if kind is None
+        else pack([(owner, _input(examples[i])) for owner, i in piece], where, [kind(i) for _, i in piece]),
     )

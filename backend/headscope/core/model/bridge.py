@@ -43,6 +43,7 @@ from headscope.core.model.info import ModelInfo, model_info
 from headscope.core.model.packing import Packing
 from headscope.core.model.parts import locate
 from headscope.core.model.readout import keeping_stream, measure_tail, token_losses
+from headscope.core.model.replacement import Replacement
 from headscope.core.model.resuming import Blocks, kept_cache
 from headscope.core.model.target_pass import TargetPass
 from headscope.core.model.tokens import Tokenizer
@@ -77,6 +78,7 @@ class BridgedModel:
         self._unembedding = self.parts.unembedding
         self._eager = 0  # how many open contexts need the bridge's step-by-step attention
         self._watch = PatternAccess()
+        self._seen = 0  # positions before those of the pass that runs, by kept keys and values
         self._prove()
 
     def logits(self, tokens: Int[torch.Tensor, "batch pos"]) -> Float[torch.Tensor, "batch pos vocab"]:
@@ -95,11 +97,14 @@ class BridgedModel:
         return self._targets.packs
 
     def target_logits(
-        self, packing: Packing, gates: Float[torch.Tensor, "set layer head"] | None
+        self,
+        packing: Packing,
+        gates: Float[torch.Tensor, "set layer head"] | None,
+        replacement: Replacement | None = None,
     ) -> Float[torch.Tensor, "target vocab"]:
         """Logits at the targets, each row under its owner's gates; padded where patterns are read."""
         plain = self._eager > 0 or self._watch != PatternAccess()
-        return self._targets(packing, gates, plain=plain)
+        return self._targets(packing, gates, replacement, plain=plain)
 
     def kept(self, tokens: Int[torch.Tensor, "1 pos"]) -> Any:
         """A prompt's keys and values, for passes over what may follow it; None without any."""
@@ -135,9 +140,11 @@ class BridgedModel:
         return token_losses(lambda rows: self.tail(self._unembedding(rows)), stream[0], tokens)
 
     @contextmanager
-    def gated(self, gates: Float[torch.Tensor, "*batch layer head"]) -> Iterator[None]:
-        """Multiply each head's z by its gate before W_O: [layer, head], or row by row."""
-        with gated(self._projections, self.info.n_heads, gates):
+    def gated(
+        self, gates: Float[torch.Tensor, "*batch layer head"], replacement: Replacement | None = None
+    ) -> Iterator[None]:
+        """Multiply each head's z by its gate before W_O, or interpolate it with a replacement."""
+        with gated(self._projections, self.info.n_heads, gates, replacement, lambda: self._seen):
             yield
 
     @contextmanager
@@ -217,7 +224,8 @@ class BridgedModel:
         self, tokens: torch.Tensor, cache: Any = None, positions: torch.Tensor | None = None
     ) -> torch.Tensor:
         n = tokens.shape[1] if positions is None else int(positions.max()) + 1
-        n += 0 if cache is None else cache.get_seq_length()
+        self._seen = 0 if cache is None else cache.get_seq_length()
+        n += self._seen
         if n > self.info.n_ctx:
             raise Invalid(
                 f"{n} tokens don't fit the context of {self.info.n_ctx}.",

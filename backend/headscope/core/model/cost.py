@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from headscope.core.model.info import ModelInfo
@@ -42,7 +42,7 @@ def forward_flop(info: ModelInfo, n_tokens: float | int, n_targets: float | int)
     return 2.0 * (info.n_params_non_embedding * n_tokens + info.d_model * info.d_vocab * n_targets)
 
 
-def shared(before: tuple[int, Sequence[int]] | None, row: tuple[int, Sequence[int]]) -> int:
+def shared(before: tuple[Hashable, Sequence[int]] | None, row: tuple[Hashable, Sequence[int]]) -> int:
     """How many positions two rows of (owner, tokens) have in common from their beginning."""
     if before is None or before[0] != row[0]:
         return 0

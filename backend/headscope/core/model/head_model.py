@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from headscope.core.model.packing import Packing
     from headscope.core.model.parts import Parts
     from headscope.core.model.readout import Tail
+    from headscope.core.model.replacement import Replacement
 
 
 @runtime_checkable
@@ -74,11 +75,15 @@ class HeadModel(Protocol):
         ...
 
     def target_logits(
-        self, packing: Packing, gates: Float[torch.Tensor, "set layer head"] | None
+        self,
+        packing: Packing,
+        gates: Float[torch.Tensor, "set layer head"] | None,
+        replacement: Replacement | None = None,
     ) -> Float[torch.Tensor, "target vocab"]:
         """Logits at the packing's targets, each row under the gates of its owner (as they are, where None).
 
-        The same as ``logits_at`` of the rows under ``gated``, by less work: see ``core.model.target_pass``.
+        The same as ``logits_at`` of the rows under ``gated``, by less work: see ``core.model.target_pass``. A
+        replacement's index is of the rows as they are unpacked; rows that share a beginning must agree there.
         """
         ...
 
@@ -104,11 +109,14 @@ class HeadModel(Protocol):
         """
         ...
 
-    def gated(self, gates: Float[torch.Tensor, "*batch layer head"]) -> AbstractContextManager[None]:
+    def gated(
+        self, gates: Float[torch.Tensor, "*batch layer head"], replacement: Replacement | None = None
+    ) -> AbstractContextManager[None]:
         """Multiply each head's z by its gate before W_O, at every position. Gates may need gradients.
 
         With a leading batch axis each row of the batch has gates of its own: seeds as a batch axis. Gate 1 is
-        bit-exact with the model as it is. Contexts nest: gates multiply. Raises Invalid for another shape.
+        bit-exact with the model as it is. Contexts nest: gates multiply. With a ``replacement`` r a head
+        gives g z + (1 - g) r instead of g z. Raises Invalid for another shape.
         """
         ...
 

@@ -15,17 +15,23 @@ import torch
 from jaxtyping import Float, Int
 from torch import nn
 
+from headscope.core.model.replacement import Replacement
 from headscope.errors import Invalid
 
 
 @contextmanager
 def gated(
-    projections: Sequence[nn.Module], n_heads: int, gates: Float[torch.Tensor, "*batch layer head"]
+    projections: Sequence[nn.Module],
+    n_heads: int,
+    gates: Float[torch.Tensor, "*batch layer head"],
+    replacement: Replacement | None = None,
+    seen: Callable[[], int] = lambda: 0,
 ) -> Iterator[None]:
     """Multiply z by gates [layer, head], each row's own [batch, layer, head], or each position's own [batch,
-    pos, layer, head].
+    pos, layer, head]; with a ``replacement`` r, interpolate: g z + (1 - g) r.
 
-    Raises Invalid where the shape is not the model's. Gates take the dtype of z, and may need gradients.
+    ``seen`` tells how many positions came before those of a pass (kept keys and values). Raises Invalid where
+    a shape is not the model's. Gates take the dtype of z, and may need gradients.
     """
     if gates.ndim not in (2, 3, 4) or tuple(gates.shape[-2:]) != (len(projections), n_heads):
         raise Invalid(
@@ -33,9 +39,12 @@ def gated(
             "Give [layer, head], [batch, layer, head] or [batch, pos, layer, head].",
             code="bad-gates",
         )
+    if replacement is not None:
+        replacement.check(len(projections), n_heads)
     with ExitStack() as hooks:
-        for projection, gate in zip(projections, gates.unbind(-2), strict=True):
-            hooks.callback(projection.register_forward_pre_hook(_Gate(gate)).remove)
+        for layer, (projection, gate) in enumerate(zip(projections, gates.unbind(-2), strict=True)):
+            inside = None if replacement is None else _Inside(replacement, layer, seen)
+            hooks.callback(projection.register_forward_pre_hook(_Gate(gate, inside)).remove)
         yield
 
 
@@ -129,10 +138,14 @@ def changing_output(module: nn.Module, change: Callable[[torch.Tensor], torch.Te
 
 
 class _Gate:
-    """Pre-hook of one layer: z * gate. A gate of exactly 1 leaves every bit of z as it is."""
+    """Pre-hook of one layer: z * gate, and r * (1 - gate) where there is one.
 
-    def __init__(self, gate: torch.Tensor) -> None:
+    A gate of exactly 1 leaves every bit of z as it is (but the sign of a zero, where there is an r).
+    """
+
+    def __init__(self, gate: torch.Tensor, inside: _Inside | None) -> None:
         self.gate = gate  # [head], [batch, head] or [batch, pos, head]
+        self.inside = inside
 
     def __call__(self, _: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
         z: torch.Tensor = args[0]
@@ -146,4 +159,21 @@ class _Gate:
             )
         scale = (gate[:, None] if gate.ndim == 2 else gate).unsqueeze(-1)
         heads = z.view(*z.shape[:-1], n_heads, z.shape[-1] // n_heads)
-        return ((heads * scale).flatten(-2), *args[1:])
+        mixed = heads * scale
+        if self.inside is not None:
+            mixed = mixed + self.inside(heads) * (1 - scale)
+        return (mixed.flatten(-2), *args[1:])
+
+
+class _Inside:
+    """r of one layer, as a pass asks for it."""
+
+    def __init__(self, replacement: Replacement, layer: int, seen: Callable[[], int]) -> None:
+        self.replacement, self.layer, self.seen = replacement, layer, seen
+
+    def __call__(self, heads: torch.Tensor) -> torch.Tensor:
+        """[batch or 1, pos, head, d_head], of the type of z [batch, pos, head, d_head]."""
+        rows, n, *shape = heads.shape
+        entries = self.replacement.entries(self.seen(), rows, n).to(heads.device)
+        table = self.replacement.table[:, self.layer].to(heads).flatten(1)
+        return nn.functional.embedding(entries, table).unflatten(-1, tuple(shape))

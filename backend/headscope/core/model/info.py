@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import SupportsInt
+from typing import Any, SupportsInt
 
 from headscope.core.model.folder import (
     architecture,
@@ -38,6 +38,22 @@ class ModelInfo:
     tokenizer_hash: str
     bos: bool
     """Whether the tokenizer's own policy puts a beginning-of-sequence token first."""
+    title: str = ""
+    """The model's name in words."""
+    note: str = ""
+    """What must be known of it wherever its heads are shown: a sentence or two, mostly none."""
+
+    @property
+    def added_note(self) -> str:
+        """The note as a sentence behind others; empty where there is none."""
+        return f" {self.note}" if self.note else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is stored: words that there aren't are left out, as before there were any."""
+        return {name: value for name, value in asdict(self).items() if value or name not in _WORDS}
+
+
+_WORDS = ("title", "note")
 
 
 def model_info(folder: Path, *, name: str, dtype: str = "float32") -> ModelInfo:
@@ -47,6 +63,7 @@ def model_info(folder: Path, *, name: str, dtype: str = "float32") -> ModelInfo:
     """
     config = read_config(folder)
     tokenizer_hash, bos = bos_policy(folder)
+    sizes: Mapping[str, Any] = counts(config, check(folder))
     return ModelInfo(
         name=name,
         revision=revision(folder),
@@ -55,7 +72,7 @@ def model_info(folder: Path, *, name: str, dtype: str = "float32") -> ModelInfo:
         weight_processing="none",
         tokenizer_hash=tokenizer_hash,
         bos=bos,
-        **counts(config, check(folder)),
+        **sizes,
     )
 
 

@@ -47,34 +47,40 @@ class Packing:
         return self.rows.numel() == len(self.tokens)
 
 
-def pack(rows: Sequence[tuple[int, Sequence[int]]], where: Sequence[tuple[int, int]]) -> Packing:
+def pack(
+    rows: Sequence[tuple[int, Sequence[int]]],
+    where: Sequence[tuple[int, int]],
+    kinds: Sequence[int] | None = None,
+) -> Packing:
     """Pack rows of (owner, input tokens) whose logits are read at (row, position) pairs.
 
-    A row shares what it can with the row before it: all there is to share, where rows are sorted.
+    A row shares what it can with the row before it: all there is to share, where rows are sorted. Rows of
+    different ``kinds`` share nothing.
     """
     longest = max(len(tokens) for _, tokens in rows)
-    nodes = torch.zeros(len(rows), longest, dtype=torch.long)
+    nodes: list[list[int]] = []
     tokens: list[int] = []
     positions: list[int] = []
     owners: list[int] = []
     places: list[int] = []
-    before: tuple[int, Sequence[int]] | None = None
+    before: tuple[tuple[int, int], Sequence[int]] | None = None
     for row, (owner, line) in enumerate(rows):
-        kept = shared(before, (owner, line))
+        alike = (owner, 0 if kinds is None else kinds[row])
+        kept = shared(before, (alike, line))
         fresh = range(kept, len(line))
-        nodes[row, :kept] = nodes[row - 1, :kept]
-        nodes[row, kept : len(line)] = torch.arange(len(tokens), len(tokens) + len(fresh))
+        begun = nodes[-1][:kept] if kept else []
+        nodes.append([*begun, *range(len(tokens), len(tokens) + len(fresh)), *[0] * (longest - len(line))])
         tokens += line[kept:]
         positions += fresh
         owners += [owner] * len(fresh)
         places += [row * longest + position for position in fresh]
-        before = (owner, line)
-    read = torch.tensor(where)
+        before = (alike, line)
+    laid, read = torch.tensor(nodes), torch.tensor(where)
     return Packing(
         torch.tensor(tokens),
         torch.tensor(positions),
         torch.tensor(owners),
-        nodes,
+        laid,
         torch.tensor(places),
-        nodes[read[:, 0], read[:, 1]],
+        laid[read[:, 0], read[:, 1]],
     )

@@ -31,6 +31,7 @@ from headscope.core.model.hooks import changing_input, changing_output
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.packing import Packing, pack
 from headscope.core.model.parts import Parts
+from headscope.core.model.replacement import Replacement
 
 NAME = "headscope-packed"
 """Our attention function's name in a transformers configuration."""
@@ -42,7 +43,7 @@ _CLOSE, _CLOSE_HALF = 1e-3, 0.05
 _open: ContextVar[tuple[Packing, str]] = ContextVar("headscope_packing")
 # A context variable: transformers calls our function with its module only, in the thread of the pass.
 
-Gating = Callable[[torch.Tensor], AbstractContextManager[None]]
+Gating = Callable[[torch.Tensor, Replacement | None], AbstractContextManager[None]]
 Forward = Callable[[torch.Tensor, torch.Tensor | None], torch.Tensor]
 
 
@@ -69,13 +70,18 @@ class TargetPass:
         self._config, self._usual = config, attention
 
     def __call__(
-        self, packing: Packing, gates: Float[torch.Tensor, "set layer head"] | None, *, plain: bool = False
+        self,
+        packing: Packing,
+        gates: Float[torch.Tensor, "set layer head"] | None,
+        replacement: Replacement | None = None,
+        *,
+        plain: bool = False,
     ) -> Float[torch.Tensor, "target vocab"]:
         """Logits at the packing's targets, each row under the gates of its owner; ``plain``: padded rows."""
         if plain:
-            return self._pass(packing, gates, _PLAIN)
+            return self._pass(packing, gates, _PLAIN, replacement)
         seen_whole = packing.rows.shape[1] <= self._window
-        return self._pass(packing, gates, _Form(self.packs and seen_whole, self._narrows))
+        return self._pass(packing, gates, _Form(self.packs and seen_whole, self._narrows), replacement)
 
     @cached_property
     def packs(self) -> bool:
@@ -114,8 +120,15 @@ class TargetPass:
         near = _CLOSE_HALF if weights.dtype in (torch.bfloat16, torch.float16) else _CLOSE
         return found.shape == expected.shape and bool((found - expected).norm() <= near * spread)
 
-    def _pass(self, packing: Packing, gates: torch.Tensor | None, form: _Form) -> torch.Tensor:
+    def _pass(
+        self,
+        packing: Packing,
+        gates: torch.Tensor | None,
+        form: _Form,
+        replacement: Replacement | None = None,
+    ) -> torch.Tensor:
         if form.packed:
+            replacement = None if replacement is None else replacement.packed(packing)
             tokens, positions = packing.tokens[None], packing.positions[None]
             at, owners = packing.targets, packing.owners[None]
         else:
@@ -124,7 +137,7 @@ class TargetPass:
         with ExitStack() as contexts:
             if gates is not None:
                 each = gates[0] if len(gates) == 1 else gates[owners]
-                contexts.enter_context(self._gated(each))
+                contexts.enter_context(self._gated(each, replacement))
             if form.packed:
                 contexts.enter_context(_packed(self._config, packing, self._usual))
             if form.narrow:

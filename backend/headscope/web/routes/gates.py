@@ -43,7 +43,8 @@ def keep_gates(body: GateVectorIn, app: App, session: StoreSession, response: Re
 
     422 for gates of another shape or outside [0, 1], telling which; 404 for an unknown model.
     """
-    kept = gates.add(session, gate_vector(body.name, known_model(app, body.model), body.gates, body.origin))
+    model = known_model(app, body.model)
+    kept = gates.add(session, gate_vector(body.name, model, body.gates, body.origin, body.ablation))
     if not kept.new:
         response.status_code = 200
     response.headers["Location"] = f"/api/v1/gates/{kept.row.id}"

@@ -37,7 +37,7 @@ from headscope.web.schemas import FigureOut, ResultOut, RunOut, TableOut
 router = APIRouter(prefix="/runs/{run_id}", tags=["runs"], dependencies=[Depends(shared_or_signed_in)])
 
 Mode = Literal["every", "always", "any"]
-Format = Literal["csv", "json", "npz", "html", "ipynb", "png", "svg"]
+Format = Literal["csv", "json", "npz", "html", "ipynb", "png", "svg", "heads", "heads.csv", "heads.json"]
 Theme = Literal["light", "dark"]
 Threshold = Annotated[float, Query(gt=0, le=1, description="Score from which a head has a role.")]
 Head = Annotated[
@@ -48,7 +48,7 @@ Head = Annotated[
 @router.get("", summary="One run with its progress, error and attempts")
 def get_run(run_id: str, app: App, session: StoreSession) -> RunOut:
     """`notice` says where something keeps it from going on, e.g. that no worker is alive."""
-    return run_out(session, runs.get(session, run_id), app.models.titles())
+    return run_out(session, runs.get(session, run_id), app.models.entries())
 
 
 @router.get("/result", response_model=ResultOut, summary="The result: parameters, model, arrays")
@@ -116,7 +116,7 @@ def get_table(
 @router.get(
     "/export",
     response_class=Response,
-    summary="Download a run: CSV, JSON, npz, one self-contained HTML file, a Jupyter notebook, or a picture",
+    summary="Download a run: CSV, JSON, npz, heads, one HTML file, a notebook, or a picture",
     responses={
         200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
     },
@@ -131,13 +131,16 @@ def export_run(
     theme: Theme = "light",
     head: Head = None,
 ) -> Response:
-    """`figure` picks one figure. 503 for PNG and SVG where the server has no Chromium to draw them with."""
+    """`figure` picks one figure. `heads`, `heads.csv`, `heads.json` list the heads that a gating run needs
+    (at `threshold`; by `mode` in all fits, half, or one) or that a circuit test is of; 409 (no-heads) for
+    runs that give none. 503 for PNG and SVG where the server has no Chromium to draw them with.
+    """
     from headscope.analyses.export import export
 
     with app.store.session() as session:  # and no longer: a picture takes seconds to draw
         run = runs.get(session, run_id)
         result = result_of(app, session, run)
-        facts = run_out(session, run, app.models.titles()).model_dump()
+        facts = run_out(session, run, app.models.entries()).model_dump()
     file = export(
         result, format, facts, figure=figure, threshold=threshold, mode=mode, theme=theme, head=head
     )
@@ -150,12 +153,12 @@ def export_run(
 
 def reader(run_id: str, app: App, who: Who, share: ShareToken = None) -> Callable[[], RunOut]:
     """Reads the run, as often as it is called; once here, so that what is wrong is an answer and no event."""
-    titles = app.models.titles()
+    entries = app.models.entries()
 
     def read() -> RunOut:
         with app.store.session() as session:
             check_reader(session, run_id, who, share)
-            return run_out(session, runs.get(session, run_id), titles)
+            return run_out(session, runs.get(session, run_id), entries)
 
     read()
     return read

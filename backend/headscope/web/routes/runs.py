@@ -29,7 +29,7 @@ def start_run(body: RunIn, response: Response, app: App) -> RunOut:
     app.jobs.start(request, choose_queue(app.store, estimate).queue)
     response.headers["Location"] = f"/api/v1/runs/{request.id}"
     with app.store.session() as session:
-        run = run_out(session, runs.get(session, request.id), app.models.titles())
+        run = run_out(session, runs.get(session, request.id), app.models.entries())
     if run.status == "done":
         response.status_code = 200
     return run
@@ -75,8 +75,8 @@ def list_runs(
     found, total = runs.find(
         session, model=model, task=task, analysis=analysis, status=status, limit=limit, offset=offset
     )
-    titles = app.models.titles()
-    return RunsOut(runs=[run_out(session, run, titles) for run in found], total=total)
+    entries = app.models.entries()
+    return RunsOut(runs=[run_out(session, run, entries) for run in found], total=total)
 
 
 @router.delete("/{run_id}", status_code=204, summary="Delete a run and its results")
@@ -90,7 +90,7 @@ def cancel_run(run_id: str, app: App) -> RunOut:
     """At once where it waits, within two seconds where it computes; a run that has ended stays as it is."""
     app.jobs.cancel(run_id)
     with app.store.session() as session:
-        return run_out(session, runs.get(session, run_id), app.models.titles())
+        return run_out(session, runs.get(session, run_id), app.models.entries())
 
 
 @router.post("/{run_id}/reproduce", status_code=202, summary="Compute a run again and compare")
@@ -106,7 +106,7 @@ def reproduce_run(run_id: str, app: App) -> RunOut:
         _, estimate = ask_again(app, session, run)
     app.jobs.reproduce(run_id, choose_queue(app.store, estimate).queue)
     with app.store.session() as session:
-        return run_out(session, runs.get(session, run_id), app.models.titles())
+        return run_out(session, runs.get(session, run_id), app.models.entries())
 
 
 def not_done(run_id: str, status: str, what: str = "result") -> Refused:

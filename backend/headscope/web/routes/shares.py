@@ -69,11 +69,11 @@ def get_share(token: str, request: Request, app: App, session: StoreSession, who
     share = shares.get(session, token)
     if share.visibility == "private" and who == "sign-in-needed":
         raise sign_in_needed()
-    titles = app.models.titles()
+    entries = app.models.entries()
     kept = shares.lab(session, share)
     return SharedOut(
         **share_out(share, str(request.base_url)).model_dump(),
-        runs=[run_out(session, run, titles) for run in runs.get_many(session, share.run_ids)],
+        runs=[run_out(session, run, entries) for run in runs.get_many(session, share.run_ids)],
         lab=None if kept is None else SharedLab.model_validate_json(kept),
     )
 
@@ -90,7 +90,8 @@ def lab_copy(app: Services, wanted: LabShareIn) -> SharedLab:
     asked = wanted.model_dump(include={"model", "text", "bos", "wait"})
     info = known_model(app, wanted.model)
     look = app.workers.ask(LOOK, LookIn(**asked, fold=wanted.fold, weighted=wanted.weighted))
-    gated = app.workers.ask(GATES, GatesIn(**asked, gates=wanted.gates, at=wanted.at, answers=wanted.answers))
+    read = wanted.model_dump(include={"at", "answers", "ablation", "reference"})
+    gated = app.workers.ask(GATES, GatesIn(**asked, **read, gates=wanted.gates))
     return SharedLab(
         model=info.name,
         model_title=known_entry(app, info.name).title,
@@ -98,5 +99,7 @@ def lab_copy(app: Services, wanted: LabShareIn) -> SharedLab:
         text=wanted.text or "",
         look=look,
         gates=gated,
+        ablation=wanted.ablation,
+        reference=wanted.reference,
         gate_values=cast("Any", encode(gate_table(wanted.gates, info))),
     )

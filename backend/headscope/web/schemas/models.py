@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from headscope.core.model.head_list import LONGEST
 from headscope.messages.base import REVISION, Schema, TokenOut, example
 from headscope.messages.lab import MAX_TEXT
 
@@ -19,6 +20,7 @@ class ModelOut(Schema):
         remedy=None,
         summary="Two attention-only layers of eight heads, trained to copy.",
         licence="MIT",
+        note="Its induction heads were taught by an auxiliary loss.",
         revision=REVISION,
         architecture="HeadscopeAttentionOnly",
         n_layers=2,
@@ -41,6 +43,9 @@ class ModelOut(Schema):
         description="What to do where it isn't ready, e.g. `headscope models fetch smollm2-135m`."
     )
     summary: str
+    note: str = Field(
+        default="", description="What must be known of it wherever its heads are shown; mostly empty."
+    )
     licence: str
     revision: str | None
     architecture: str | None
@@ -86,3 +91,17 @@ class TokenizeOut(Schema):
     tokens: list[TokenOut]
     n_ctx: int
     bos: Literal["none", "added", "in-text", "doubled"]
+
+
+class HeadsIn(Schema):
+    model_config = example(text="L0H3, 1.5")
+
+    text: str = Field(max_length=LONGEST)
+
+
+class HeadsOut(Schema):
+    model_config = example(heads=[[0, 3], [1, 5]], text="0.3, 1.5", of_heads=16)
+
+    heads: list[tuple[int, int]] = Field(description="Layer and head, in this order, each once.")
+    text: str = Field(description="The same list in its one spelling.")
+    of_heads: int = Field(description="Heads that the model has.")

@@ -105,6 +105,7 @@ class RunOut(Schema):
         has_roles=True,
         model="headscope-2l",
         model_title="Headscope two-layer",
+        model_note="Its induction heads were taught by an auxiliary loss.",
         model_info=ModelInfoOut.example(),
         task="induction",
         task_title="Induction on repeated random tokens",
@@ -141,6 +142,9 @@ class RunOut(Schema):
     )
     model: str
     model_title: str = Field(description="The model's name in words; its name where it is no longer known.")
+    model_note: str = Field(
+        default="", description="What must be known of the model wherever its heads are shown; mostly empty."
+    )
     model_info: dict[str, Any] | None
     task: str | None
     task_title: str | None

@@ -10,9 +10,12 @@ from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.messages import AttributionIn, AttributionOut, Part
 from headscope.worker.lab.plan import Plan, gated, typed
 from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
+from headscope.worker.lab.references import Inside, nothing
 
 
-def plan(model: HeadModel, prompt: Prompt, wanted: AttributionIn) -> Plan[AttributionOut]:
+def plan(
+    model: HeadModel, prompt: Prompt, wanted: AttributionIn, inside: Inside = nothing
+) -> Plan[AttributionOut]:
     """One pass, gated or not. Raises ``Invalid``: bad-gates, unknown-position, unknown-token."""
     gates = None if wanted.gates is None else gate_table(wanted.gates, model.info)
     at = prompt.position(wanted.at)
@@ -23,7 +26,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: AttributionIn) -> Plan[Attrib
     def run() -> AttributionOut:
         from headscope.core.attribution.logit import attribute
 
-        with gated(model, gates):
+        with gated(model, gates, lambda: inside(model, wanted)):
             found = attribute(model, prompt.ids, at, wanted.token, wanted.against)
         against = None if found.against is None else vocabulary_token(model, found.against)
         return AttributionOut(

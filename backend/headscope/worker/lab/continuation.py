@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
 
 from headscope.core.gating.gate_vector import gate_table
 from headscope.core.model.head_model import HeadModel
@@ -15,13 +13,18 @@ from headscope.errors import Invalid
 from headscope.messages import ContinueIn, ContinueOut
 from headscope.worker.lab.plan import Plan, gated
 from headscope.worker.lab.prompt import Prompt, sequence_out
+from headscope.worker.lab.references import Inside, nothing
 
 if TYPE_CHECKING:
     from headscope.core.model.continuation import Continuation
 
 
 def plan(
-    model: HeadModel, prompt: Prompt, wanted: ContinueIn, between: Callable[[], None]
+    model: HeadModel,
+    prompt: Prompt,
+    wanted: ContinueIn,
+    between: Callable[[], None],
+    inside: Inside = nothing,
 ) -> Plan[ContinueOut]:
     """Both continuations, drawn from the same seed. Raises ``Invalid``: bad-gates, context-full.
 
@@ -36,8 +39,9 @@ def plan(
         )
 
     def run() -> ContinueOut:
-        before = _continue(model, prompt, wanted, None, between)
-        after = _continue(model, prompt, wanted, gates, between)
+        before = _continue(model, prompt, wanted, lambda: gated(model, None), between)
+        closed = inside(model, wanted)
+        after = _continue(model, prompt, wanted, lambda: gated(model, gates, lambda: closed), between)
         return ContinueOut(
             model=model.info.name,
             before=sequence_out(model, before.ids),
@@ -52,7 +56,7 @@ def _continue(
     model: HeadModel,
     prompt: Prompt,
     wanted: ContinueIn,
-    gates: NDArray[np.float32] | None,
+    within: Callable[[], AbstractContextManager[None]],
     between: Callable[[], None],
 ) -> Continuation:
     import torch
@@ -65,7 +69,7 @@ def _continue(
         wanted.n_tokens,
         wanted.temperature,
         torch.Generator().manual_seed(wanted.seed),
-        within=lambda: gated(model, gates),
+        within=within,
         between=between,
     )
 

@@ -17,6 +17,7 @@ from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.messages import Answer, Change, GatesIn, GatesOut, NextToken
 from headscope.worker.lab.plan import Plan, gated
 from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
+from headscope.worker.lab.references import Inside, nothing
 
 if TYPE_CHECKING:
     import torch
@@ -49,7 +50,9 @@ class ReadingCache:
         return self._readings[key]
 
 
-def plan(model: HeadModel, prompt: Prompt, wanted: GatesIn, readings: ReadingCache) -> Plan[GatesOut]:
+def plan(
+    model: HeadModel, prompt: Prompt, wanted: GatesIn, readings: ReadingCache, inside: Inside = nothing
+) -> Plan[GatesOut]:
     """Before and under the gates: next tokens, answers, losses (nats), KL(ungated || gated) at the position.
 
     Raises ``Invalid``: bad-gates, unknown-position, unknown-token.
@@ -64,7 +67,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: GatesIn, readings: ReadingCac
         if (table == 1).all():  # open gates are the model as it is, to the bit
             after = before
         else:
-            with gated(model, table):
+            with gated(model, table, lambda: inside(model, wanted)):
                 after = reading(model, prompt, at)
         return _compare(model, prompt, at, before, after, answers, wanted.top)
 

@@ -11,6 +11,7 @@ from headscope.messages import LensIn, LensLayer, LensOut
 from headscope.worker.lab.gates import rank
 from headscope.worker.lab.plan import Plan, gated
 from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
+from headscope.worker.lab.references import Inside, nothing
 
 if TYPE_CHECKING:
     import torch
@@ -19,7 +20,7 @@ TOP: Final = 5
 """Tokens named for each layer."""
 
 
-def plan(model: HeadModel, prompt: Prompt, wanted: LensIn) -> Plan[LensOut]:
+def plan(model: HeadModel, prompt: Prompt, wanted: LensIn, inside: Inside = nothing) -> Plan[LensOut]:
     """One pass, gated or not. Raises ``Invalid``: bad-gates, unknown-position, unknown-token."""
     gates = None if wanted.gates is None else gate_table(wanted.gates, model.info)
     at = prompt.position(wanted.at)
@@ -28,7 +29,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: LensIn) -> Plan[LensOut]:
     def run() -> LensOut:
         from headscope.core.attribution.logit import lens
 
-        with gated(model, gates):
+        with gated(model, gates, lambda: inside(model, wanted)):
             rows = lens(model, prompt.ids, at).log_probabilities.cpu()
         token = int(rows[-1].argmax()) if followed is None else followed
         return LensOut(

@@ -18,12 +18,13 @@ from headscope.messages import LookIn, LookOut, ScoreOut
 from headscope.messages import Thumbs as ThumbsOut
 from headscope.worker.lab.plan import Plan, gated, typed
 from headscope.worker.lab.prompt import Prompt
+from headscope.worker.lab.references import Inside, nothing
 
 MOST_COPIES: Final = 16
 """Of a token's earlier copies the latest are named: all of them would grow with the square of the prompt."""
 
 
-def plan(model: HeadModel, prompt: Prompt, wanted: LookIn) -> Plan[LookOut]:
+def plan(model: HeadModel, prompt: Prompt, wanted: LookIn, inside: Inside = nothing) -> Plan[LookOut]:
     """One pass of the model, as it is or gated. Raises ``Invalid`` (bad-gates)."""
     gates = None if wanted.gates is None else gate_table(wanted.gates, model.info)
 
@@ -31,7 +32,7 @@ def plan(model: HeadModel, prompt: Prompt, wanted: LookIn) -> Plan[LookOut]:
         from headscope.core.patterns.reading import look
 
         before = copies(prompt.tokens, wanted.fold, MOST_COPIES)
-        with gated(model, gates):
+        with gated(model, gates, lambda: inside(model, wanted)):
             seen = look(model, prompt.ids, before, weighted=wanted.weighted)
         assert seen.thumbs is not None  # noqa: S101 - asked for by default
         repeats = set(predictable(before))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from numpy.typing import NDArray
 
@@ -13,6 +13,9 @@ from headscope.core.arrays import encode
 from headscope.core.model.head_model import HeadModel
 from headscope.errors import Refused
 from headscope.messages import TypedArray
+
+if TYPE_CHECKING:
+    from headscope.core.model.replacement import Replacement
 
 Out = TypeVar("Out")
 
@@ -53,11 +56,15 @@ def _gigabytes(count: float) -> str:
     return f"{count / 1e9:.2g} GB"
 
 
-def gated(model: HeadModel, gates: NDArray[Any] | None) -> AbstractContextManager[None]:
-    """The model under gates [layer, head], or as it is."""
+def gated(
+    model: HeadModel, gates: NDArray[Any] | None, inside: Callable[[], Replacement | None] = lambda: None
+) -> AbstractContextManager[None]:
+    """The model under gates [layer, head], or as it is; ``inside`` gives what closed heads give."""
     import torch
 
-    return nullcontext() if gates is None else model.gated(torch.from_numpy(gates).to(model.device))
+    if gates is None:
+        return nullcontext()
+    return model.gated(torch.from_numpy(gates).to(model.device), inside())
 
 
 def typed(array: NDArray[Any]) -> TypedArray:

@@ -6,6 +6,7 @@ import type { Look } from "../state/look";
 import { type Lab, useLab } from "../state/useLab";
 import { BoardGrid } from "./BoardGrid";
 import { type BoardScore, boardScore, faderHeads, gatesInWords, placeOf } from "./board";
+import { ClosedHeads } from "./ClosedHeads";
 import { Faders } from "./Faders";
 import { Presets } from "./Presets";
 import { SaveGates } from "./SaveGates";
@@ -107,6 +108,7 @@ function BoardControls({ sizes, look }: { sizes: Sizes; look: Look | undefined }
           onMarked={setMarked}
         />
       )}
+      <ClosedHeads />
       {lab.gatesError && <ProblemNote error={lab.gatesError} />}
     </>
   );

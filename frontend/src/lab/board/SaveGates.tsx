@@ -27,6 +27,7 @@ function SaveDialog({ sizes, onClose }: { sizes: Sizes; onClose: () => void }) {
   const client = useQueryClient();
   const { gates, view } = useLab();
   const model = view.model ?? "";
+  const kind = view.closed && { ablation: view.closed.ablation };
   const all = changed(gates);
   const [name, setName] = useState(
     all.length > 0 && all.length <= 8 ? `${namesOf(sizes, all, 8)} changed` : gatesInWords(gates),
@@ -39,7 +40,7 @@ function SaveDialog({ sizes, onClose }: { sizes: Sizes; onClose: () => void }) {
     setBusy(true);
     setError(undefined);
     try {
-      setKept(await labApi.keepGates({ name: name.trim(), model, gates: toRows(gates, sizes) }));
+      setKept(await labApi.keepGates({ name: name.trim(), model, gates: toRows(gates, sizes), ...kind }));
       void client.invalidateQueries({ queryKey: labQueries.gateVectors(model).queryKey });
     } catch (thrown) {
       setError(asApiError(thrown));

@@ -54,9 +54,10 @@ export function useTargeted(): { ask: Question | null; gated: boolean } {
             token,
             against: against ?? null,
             gates: gated ? toRows(gates, sizes) : null,
+            ...view.closed,
           }
         : null,
-    [ask, sizes, at, token, against, gated, gates],
+    [ask, sizes, at, token, against, gated, gates, view.closed],
   );
   return { ask: question, gated };
 }

@@ -23,7 +23,7 @@ interface Manner {
 const AT_FIRST: Manner = { n: 20, sampled: false, temperature: 0.8, seed: 0 };
 
 function useQuestion({ n, sampled, temperature, seed }: Manner): Question | null {
-  const { ask, gates, sizes } = useLab();
+  const { ask, gates, sizes, view } = useLab();
   return useMemo(
     () =>
       ask && sizes
@@ -33,9 +33,10 @@ function useQuestion({ n, sampled, temperature, seed }: Manner): Question | null
             n_tokens: n,
             temperature: sampled ? temperature : 0,
             seed,
+            ...view.closed,
           }
         : null,
-    [ask, gates, sizes, n, sampled, temperature, seed],
+    [ask, gates, sizes, view.closed, n, sampled, temperature, seed],
   );
 }
 

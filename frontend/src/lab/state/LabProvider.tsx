@@ -84,7 +84,7 @@ export function LabProvider({
   const board = useGates(name, sizes, view, move);
   const length = look.data?.tokens.length;
   const at = view.at !== null && (length === undefined || view.at < length) ? view.at : null;
-  const gated = useGated(ask, sizes, board.gates, at, view.answers);
+  const gated = useGated(ask, sizes, board.gates, at, view.answers, view.closed);
   const head = view.head && sizes && has(sizes, view.head) ? view.head : null;
   const select = useCallback<Lab["select"]>((next) => move({ head: next }), [move]);
   const title = model?.title;

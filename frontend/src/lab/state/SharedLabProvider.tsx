@@ -21,6 +21,7 @@ function modelOf({ model, model_title, revision }: SharedLab, look: Look): Model
     ...unknown,
     name: model,
     title: model_title,
+    note: "",
     source: "folder",
     ready: true,
     remedy: null,

@@ -4,6 +4,7 @@ import { useConnection } from "../../api/connection";
 import type { ApiError } from "../../api/errors";
 import { labApi } from "../../api/lab";
 import type { GatesOut, LabAsk } from "../../api/labTypes";
+import type { Closed } from "../../url/lab";
 import { type GateState, type Sizes, toRows } from "./gates";
 import { Latest } from "./latest";
 import type { Gated } from "./useLab";
@@ -27,17 +28,23 @@ export function useGated(
   gates: GateState,
   at: number | null,
   answers: number[],
+  closed: Closed | null,
 ): Gated {
   const { returns } = useConnection();
   const [turn, setTurn] = useState(0);
   const [heard, setHeard] = useState<Heard>();
   const [busy, setBusy] = useState(false);
   const line = useRef<Latest<Question, GatesOut>>(null);
-  const key = JSON.stringify([ask, at, answers]);
+  const key = JSON.stringify([ask, at, answers, closed]);
   const question = useMemo<Question | null>(() => {
     if (!ask || !sizes || gates.length !== sizes.layers * sizes.heads) return null;
-    const [asked, position, followed] = JSON.parse(key) as [LabAsk, number | null, number[]];
-    return { ...asked, gates: toRows(gates, sizes), top: 10, at: position, answers: followed };
+    const [asked, position, followed, inside] = JSON.parse(key) as [
+      LabAsk,
+      number | null,
+      number[],
+      Closed | null,
+    ];
+    return { ...asked, ...inside, gates: toRows(gates, sizes), top: 10, at: position, answers: followed };
   }, [ask, sizes, gates, key]);
 
   useEffect(() => {

@@ -84,6 +84,7 @@ export function useLabSubject(): void {
             fold: view.fold,
             weighted: view.weighted,
             gates: toRows(gates, sizes),
+            ...view.closed,
             at,
             answers: view.answers,
           }
