@@ -70,6 +70,7 @@ LISTED: Sequence[ListedRun] = (
             "held_out_retain": ["present-past-instruction"],
             "held_out_forget": ["present-past"],
             "push": "both",
+            "forms": 1,
             "shots": 1,
             "seeds": 3,
             "steps": 80,
