@@ -37,12 +37,15 @@ def heads(result: ChgResult, view: View) -> Table:
             (f"{name}_mean", f"{name}, mean", "", flat(quietly(np.nanmean, score, axis=0))),
             (f"{name}_sd", f"{name}, sd over seeds", "", flat(spread(score))),
         ]
+    names = result.vocabulary.names
     for code, role in enumerate(ROLE_NAMES):
-        columns.append((f"share_{role}", f"share of seeds {role}", "", flat(_share(codes == code))))
+        word = _spoken(names[role])
+        columns.append((f"share_{names[role]}", f"share of seeds {word}", "", flat(_share(codes == code))))
     for role, has in gates.held(codes).items():
+        name, word = names[role], _spoken(names[role])
         columns += [
-            (f"always_{role}", f"always {role}", "", flat(has.all(axis=0) & (len(codes) > 0))),
-            (f"any_{role}", f"any {role}", "", flat(has.any(axis=0))),
+            (f"always_{name}", f"always {word}", "", flat(has.all(axis=0) & (len(codes) > 0))),
+            (f"any_{name}", f"any {word}", "", flat(has.any(axis=0))),
         ]
     for role, found in result.replication(view.threshold).items():
         columns += [
@@ -153,7 +156,10 @@ def layers(result: ChgResult, view: View) -> Table:
     """A row for each layer: the share of seeds x heads with each role."""
     shares = layer_shares(result, view.threshold)
     columns: list[Column] = [("layer", "layer", "", np.arange(result.model.n_layers))]
-    return table(columns + [(role, role, "share", values) for role, values in shares.items()])
+    names = {role: result.vocabulary.names[role] for role in shares}
+    return table(
+        columns + [(names[role], _spoken(names[role]), "share", values) for role, values in shares.items()]
+    )
 
 
 def layer_shares(result: ChgResult, threshold: float) -> dict[str, Array]:
@@ -162,6 +168,10 @@ def layer_shares(result: ChgResult, threshold: float) -> dict[str, Array]:
     return {
         role: np.asarray(quietly(np.mean, codes == code, axis=(0, 2))) for code, role in enumerate(ROLE_NAMES)
     }
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _share(has: Array) -> Array:
