@@ -54,7 +54,8 @@ def test_no_figure_and_no_table_uses_the_words_of_roles(name: str) -> None:
         drawn = figures.build(steering(), name, mode=mode)
         for trace in drawn["data"]:
             trace.pop("legendgroup", None)  # for the drawing, never shown
-        drawn["layout"]["meta"].pop("intervals", None)
+        for by_role in ("intervals", "replication"):  # keys for programs
+            drawn["layout"]["meta"].pop(by_role, None)
         for what in (drawn, figures.table(steering(), name, mode=mode)):
             assert not [word for word in WORDS if word in said(what)]
 

@@ -48,17 +48,18 @@ def heads(result: ChgResult, view: View) -> Table:
             (f"any_{name}", f"any {word}", "", flat(has.any(axis=0))),
         ]
     for role, found in result.replication(view.threshold).items():
+        name, word = names[role], _spoken(names[role])
         columns += [
             (
-                f"held_{role}",
-                f"share of seeds with the role {role}, alone or not",
+                f"held_{name}",
+                f"share of seeds with the role {word}, alone or not",
                 "share",
                 flat(found.share),
             ),
-            (f"rate_{role}", f"probability of {role} in a new fit", "share", flat(found.rate)),
-            (f"rate_{role}_low", f"rate of {role}, lower end of 90 %", "share", flat(found.low)),
-            (f"rate_{role}_high", f"rate of {role}, upper end of 90 %", "share", flat(found.high)),
-            (f"verdict_{role}", f"verdict on {role}", "", flat(np.array(VERDICTS)[found.verdict])),
+            (f"rate_{name}", f"probability of {word} in a new fit", "share", flat(found.rate)),
+            (f"rate_{name}_low", f"rate of {word}, lower end of 90 %", "share", flat(found.low)),
+            (f"rate_{name}_high", f"rate of {word}, upper end of 90 %", "share", flat(found.high)),
+            (f"verdict_{name}", f"verdict on {word}", "", flat(np.array(VERDICTS)[found.verdict])),
         ]
     if result.closed_rise is not None and result.closed_rise_se is not None:
         columns += [

@@ -33,9 +33,10 @@ export function Replicates({
       <p>
         {found && (
           <>
-            <strong>{percent(found.needed.replicating)}</strong> of heads: {roleWord(words, "needed")} in a
-            way that replicates, <strong>{percent(found.harmful.replicating)}</strong>:{" "}
-            {roleWord(words, "harmful")}.{" "}
+            <strong>{percent(found.needed.replicating)}</strong> of heads{" "}
+            {words.kind === "roles" ? "are needed" : "lift when open"} in a way that replicates,{" "}
+            <strong>{percent(found.harmful.replicating)}</strong>{" "}
+            {words.kind === "roles" ? "harmful" : "when shut"}.{" "}
           </>
         )}
         {meta?.advice ?? <span className="skeleton text" />}
