@@ -97,8 +97,8 @@ class Chosen:
         roles where the paper's values stand beside them.
         """
         kinds = {run.gating.vocabulary.kind for run in self.runs} | ({"roles"} if published else set())
-        told = [words.scores for kind, words in VOCABULARIES.items() if kind in kinds]
-        return {score: " / ".join(dict.fromkeys(words[score] for words in told)) for score in SCORE_NAMES}
+        spoken = [words.scores for kind, words in VOCABULARIES.items() if kind in kinds]
+        return {score: " / ".join(dict.fromkeys(words[score] for words in spoken)) for score in SCORE_NAMES}
 
     @property
     def fewest_seeds(self) -> int:

@@ -10,7 +10,7 @@ Nothing is measured anew; the model isn't run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 
