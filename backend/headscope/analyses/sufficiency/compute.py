@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -68,7 +69,7 @@ def assemble(spec: Spec[SufficiencyParams], pieces: Pieces) -> SufficiencyResult
     subset[order[: max(fewest, 0)]] = 1
     tried = np.array(grid(spec))
     by_score = {"log_probability": curve.log_probability, "accuracy": curve.accuracy, "kept": curve.kept()}
-    return SufficiencyResult(
+    result = SufficiencyResult(
         **SufficiencyResult.header(spec, seeds=seeds(params), task=spec.task),
         open_heads=curve.k.astype(np.uint32),
         curve={name: values.astype(np.float32) for name, values in by_score.items()},
@@ -89,6 +90,7 @@ def assemble(spec: Spec[SufficiencyParams], pieces: Pieces) -> SufficiencyResult
             *ablation.unlike(params.ablation, gating_run(spec, "run").params),
         ],
     )
+    return replace(result, notes=[*result.notes, *([result.floor] if fewest >= 0 else [])])
 
 
 def _random(
