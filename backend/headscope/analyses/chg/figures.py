@@ -20,7 +20,7 @@ from headscope.figures.view import View
 
 Array = NDArray[Any]
 
-LANES = ("as it is", "no push (G0)", "harmful shut (G+)", "only needed open (G−)")
+LANES = ("ungated", "no push (G0)", "harmful shut (G+)", "only needed open (G−)")
 """Words for core.gating.roles.CONDITIONS."""
 
 _READINGS = {
@@ -153,7 +153,7 @@ def loss(result: ChgResult, view: View) -> Drawing:
 
 
 def heldout(result: ChgResult, view: View) -> Drawing:
-    """Held-out accuracy and log-probability of the model as it is and under its gates, a dot per seed."""
+    """Held-out accuracy and log-probability of the ungated model and under its gates, a dot per seed."""
     colours = view.colours
     lane_colours = (colours.muted, colours.muted, colours.harmful, colours.needed)
     accuracy, log_probability = (
