@@ -215,6 +215,9 @@ def test_the_estimate_counts_every_fit() -> None:
 def test_gates_to_try_are_those_of_each_fit_whole_and_rounded(result: CchgResult) -> None:
     found = {preset.name: preset for preset in offered(result, AskedGates())}
     assert len(found) == 8
+    titles = [preset.title for preset in found.values()]
+    assert len(set(titles)) == 8
+    assert found["named-shut"].title == "lower without upper, pushed shut"
     mean = result.g["named_open"].mean(axis=0)
     np.testing.assert_allclose(found["named-open"].gates, mean, atol=1e-6)
     np.testing.assert_array_equal(found["named-open-rounded"].gates, mean >= 0.5)

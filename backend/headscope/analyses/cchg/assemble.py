@@ -126,7 +126,9 @@ def _placed(about: TaskAbout, index: int, params: CchgParams) -> TaskScored:
     index = names.index(about["name"].removesuffix(OTHER_FORMS)) if other else index
     place = int(np.searchsorted(np.cumsum([len(each) for each in sets]), index, side="right"))
     placed: TaskScored = {**about, "set": "retain" if place in (0, 2) else "forget", "held_out": place >= 2}
-    return {**placed, "other_forms": other} if params.forms > 1 else placed
+    if params.forms > 1:
+        placed["other_forms"] = other
+    return placed
 
 
 def _notes(params: CchgParams, tasks: Sequence[TaskScored], found: Sequence[Outcome]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """How a contrastive run is cut into pieces, each seconds to a minute on two cores.
 
-1. ``task/k``: the model as it is on each task's held-out examples; a task to fit that it can't do ends the
+1. ``task/k``: the ungated model on each task's held-out examples; a task to fit that it can't do ends the
    run.
 2. ``fit/seeds/update``: updates of a group of seeds, which share forward passes; each piece goes on from the
    one before.

@@ -153,7 +153,7 @@ def loss(result: ChgResult, view: View) -> Drawing:
 
 
 def heldout(result: ChgResult, view: View) -> Drawing:
-    """Held-out accuracy and log-probability of the model as it is and under its gates, a dot per seed."""
+    """Held-out accuracy and log-probability of the ungated model and under its gates, a dot per seed."""
     colours = view.colours
     lanes_told = result.vocabulary.conditions
     lane_colours = (colours.muted, colours.muted, colours.harmful, colours.needed)

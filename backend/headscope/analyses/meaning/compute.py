@@ -117,7 +117,7 @@ def _resting(spec: Spec[MeaningParams]) -> Float[np.ndarray, "layer head"]:
     run = spec.input("induction", InductionResult)
     if run is None:
         return np.full((spec.model.n_layers, spec.model.n_heads), np.nan, np.float32)
-    return run.sink.astype(np.float64).mean(axis=0).astype(np.float32)
+    return np.asarray(run.sink.astype(np.float64).mean(axis=0), np.float32)
 
 
 def _cross(found: Evidence, run: ChgResult, params: MeaningParams) -> Kept:

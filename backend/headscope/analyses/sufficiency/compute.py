@@ -3,7 +3,7 @@
 1. Heads are ordered by facilitation, the mean of G- over the seeds of a causal head gating run, highest
    first; equal ones in the order of layer and head.
 2. For k open heads, all others closed, logp(k) is the mean log-probability of the held-out targets. logp(0)
-   has all heads closed, logp(all) is the model as it is.
+   has all heads closed, logp(all) is the ungated model.
 3. kept(k) = (logp(k) - logp(0)) / (logp(all) - logp(0)). The fewest heads that keep enough are looked for
    between the first point of the curve that does and the one before it, by bisection.
 4. Beside it, the same with heads in random orders.
@@ -110,7 +110,7 @@ def _random(
 def _notes(params: SufficiencyParams, fewest: int, n_test: int) -> Iterator[str]:
     if fewest < 0:
         yield (
-            "The model as it is does no better than with all heads closed: there is nothing to keep, and no "
+            "The ungated model does no better than with all heads closed: there is nothing to keep, and no "
             "number of heads is named."
         )
     if params.n_test < 64:

@@ -86,9 +86,9 @@ def _guessing(result: SufficiencyResult) -> float | None:
 
 def _reading(result: SufficiencyResult) -> str:
     if result.fewest is None or result.kept is None:
-        return "The model as it is does no better than with all heads closed: there is nothing to keep."
+        return "The ungated model does no better than with all heads closed: there is nothing to keep."
     return (
-        "The gain is how much higher the held-out log-probability of the model as it is lies than that of "
+        "The gain is how much higher the held-out log-probability of the ungated model lies than that of "
         f"the model with all heads closed. {result.fewest} of {result.n_heads} heads keep "
         f"{100 * result.kept:.1f} % of it, where {100 * result.params['keep']:g} % were asked for (dotted "
         f"line); the band runs from the lowest to the highest random order. {result.floor}"
