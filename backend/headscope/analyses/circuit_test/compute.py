@@ -175,7 +175,7 @@ def _scored(spec: Spec[CircuitTestParams], found: Sets, block: range, context: C
 def _notes(spec: Spec[CircuitTestParams], n: int, gain: float, left_out: int) -> Iterator[str]:
     if not gain > 0:
         yield (
-            "The model as it is does no better than with every head replaced: there is nothing to be "
+            "The ungated model does no better than with every head replaced: there is nothing to be "
             "faithful to, and no faithfulness is given."
         )
     if n < 64:

@@ -70,7 +70,7 @@ class SufficiencyResult(Result):
         beside = ", which is better" if below else ""
         told = (
             f"0 % is the model with all heads closed: {self.log_probability_closed:.2f} nats a token, where "
-            f"guessing every token alike gives {self.uniform:.2f}{beside}. 100 % is the model as it is: "
+            f"guessing every token alike gives {self.uniform:.2f}{beside}. 100 % is the ungated model: "
             f"{self.log_probability_open:.2f}."
         ).replace("-", "−")
         kept = self.kept_beyond_guessing

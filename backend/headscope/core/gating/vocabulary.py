@@ -78,7 +78,7 @@ ROLES: Final = Vocabulary(
         "interference": "How harmful is each head?",
         "irrelevance": "How little does it matter?",
     },
-    conditions=("as it is", "no push (G0)", "harmful shut (G+)", "only needed open (G−)"),
+    conditions=("ungated", "no push (G0)", "harmful shut (G+)", "only needed open (G−)"),
     lifted="with harmful heads ablated",
 )
 
@@ -112,7 +112,7 @@ STEERING: Final = Vocabulary(
         "interference": "How much does each head lift when shut?",
         "irrelevance": "How far does it go either way?",
     },
-    conditions=("as it is", "no push (G0)", "pushed open (G+)", "pushed shut (G−)"),
+    conditions=("ungated", "no push (G0)", "pushed open (G+)", "pushed shut (G−)"),
     lifted="under the gates pushed open",
 )
 
