@@ -21,6 +21,7 @@ CAN_DO: Final[Mapping[str, int]] = {
     "greater-than": 0,
     "successor": 0,
     "gendered-pronoun": 0,
+    "copying": 1,
 }
 """Tasks that SmolLM2-135M-Instruct answers at least half right, beyond chance, and the in-context examples at
 which it does (docs/tasks.md)."""
