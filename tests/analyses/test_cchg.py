@@ -215,6 +215,9 @@ def test_the_estimate_counts_every_fit() -> None:
 def test_gates_to_try_are_those_of_each_fit_whole_and_rounded(result: CchgResult) -> None:
     found = {preset.name: preset for preset in offered(result, AskedGates())}
     assert len(found) == 8
+    titles = [preset.title for preset in found.values()]
+    assert len(set(titles)) == 8
+    assert found["named-shut"].title == "lower without upper, pushed shut"
     mean = result.g["named_open"].mean(axis=0)
     np.testing.assert_allclose(found["named-open"].gates, mean, atol=1e-6)
     np.testing.assert_array_equal(found["named-open-rounded"].gates, mean >= 0.5)
@@ -282,6 +285,9 @@ def test_how_far_the_sets_come_apart_is_counted_by_hand(cut: bool, monkeypatch: 
     assert exchanged["left"] == pytest.approx(named["kept"])
     assert exchanged["seeds_apart"] == 0
     assert headline(found) == {
+        "holds_for": "one surface form",
+        "retained_keeps_elsewhere": None,
+        "forgotten_keeps_elsewhere": None,
         "retained_keeps": named["kept"],
         "forgotten_keeps": named["left"],
         "seeds_that_set_apart": 2,
@@ -301,15 +307,16 @@ def test_how_far_the_sets_come_apart_is_counted_by_hand(cut: bool, monkeypatch: 
 
 def test_each_caveat_of_contrastive_gating_is_told_when_it_is_due() -> None:
     found, _ = drawn(UNDER)
-    skipped, cannot, less, noisy = found.notes
+    form, skipped, cannot, less, noisy = found.notes
+    assert form.startswith("Every prompt of a task stood in one surface form")
     assert cannot == "The model can't do the held-out task c: its numbers say nothing."
     assert skipped == "5 rows of b are longer than the context and were skipped."
     assert less == "7 updates of 64 examples, where the paper uses 500 of 64."
     assert noisy == "3 seeds: a single fit is noisy, compare over several."
-    nothing, *_ = drawn(np.full((1, 3), 0.4))[0].notes
+    _, nothing, *_ = drawn(np.full((1, 3), 0.4))[0].notes
     assert nothing.startswith("No fit set the tasks apart: in none did what is retained keep 90% of its")
     enough, _ = drawn(np.tile(UNDER[0], (10, 1)), steps=500)
-    assert list(enough.notes) == [skipped, cannot]
+    assert list(enough.notes) == [form, skipped, cannot]
     without = asked("cchg", SMALL, gating=None)
     assert "plain" not in [piece.key for piece in CCHG.plan(without)]
 

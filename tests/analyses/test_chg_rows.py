@@ -83,7 +83,7 @@ def test_only_rows_that_the_model_gets_right_are_fitted_and_scored() -> None:
     assert (result.n_train, result.n_test, result.chance) == (12, 12, 0.5)
     np.testing.assert_array_equal(result.heldout_accuracy[0], 1)
     assert result.notes[0] == (
-        "Fitted and scored on the rows that the model gets right as it is: 12 of 24 to fit on, 12 of 24 held "
+        "Fitted and scored on the rows that the ungated model gets right: 12 of 24 to fit on, 12 of 24 held "
         "out. Guessing the most frequent answer gets 50.0 %."
     )
     rows = held_out(HALF, result, 9, MODEL)

@@ -186,6 +186,20 @@ def test_a_task_without_wrong_answers_has_no_logit_difference() -> None:
     assert refused.value.code == "no-counterfactual"
 
 
+@pytest.mark.parametrize("kind", ["mean", "resample"])
+def test_what_a_switched_off_head_gives_is_a_setting(kind: str) -> None:
+    """An idle head gives nothing whatever it is replaced by, so the pair stays the whole of the model."""
+    params = CircuitTestParams.model_validate(
+        {"heads": as_text(PAIR), "ablation": kind, "n_test": 4, "circuits": 3, "orders": 1, "subsets": 1}
+    )
+    model = wide_model()
+    result = compute(CIRCUIT_TEST, Spec(params, model.info, TASK), model)
+    assert result.score_circuit == pytest.approx(result.score_all, abs=1e-6)
+    assert any("switched off gives" in note for note in result.notes)
+    zero = CircuitTestParams(heads="0.0").model_dump(mode="json")
+    assert "ablation" not in CircuitTestParams.identifying(zero)
+
+
 # -- which heads, and what is refused -----------------------------------------------------------------
 
 
@@ -225,7 +239,9 @@ def test_what_is_no_circuit_is_refused(params: dict[str, object], code: str) -> 
 
 def test_one_spelling_names_one_run_and_a_bad_entry_is_named() -> None:
     spellings = ("0.3, 1.5", "L1H5\nL0H3", "[[1, 5], [0, 3], [0, 3]]")
-    assert {parse_params(CIRCUIT_TEST, None, {"heads": text}).heads for text in spellings} == {"0.3, 1.5"}
+    assert {
+        parse_params(CIRCUIT_TEST, None, {"heads": text}).model_dump()["heads"] for text in spellings
+    } == {"0.3, 1.5"}
     assert CircuitTestParams(heads=" ").heads is None
     with pytest.raises(Invalid, match=r'heads: "1-5" is no head\.'):
         parse_params(CIRCUIT_TEST, None, {"heads": "0.3 1-5"})

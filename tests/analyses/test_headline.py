@@ -12,7 +12,7 @@ import pytest
 from figures.samples import SAMPLES
 from headscope.analyses import ANALYSES
 from headscope.analyses.base import Result
-from headscope.analyses.headline import HeadlineValue, told
+from headscope.analyses.headline import HeadlineValue, current, told
 from headscope.gallery import shipped
 
 TYPED = [name for name in ANALYSES if ANALYSES[name].result is not Result]
@@ -22,9 +22,8 @@ TYPED = [name for name in ANALYSES if ANALYSES[name].result is not Result]
 def headlines() -> list[tuple[str, dict[str, Any]]]:
     """(analysis, headline) of every shipped run, and of a small made-up one of each analysis."""
     runs = [shipped.read(path) for path in shipped.files()]
-    return [(run.request.analysis, run.headline) for run in runs] + [
-        (name, dict(ANALYSES[name].headline(SAMPLES[name]()))) for name in ANALYSES
-    ]
+    shown = [(run.request.analysis, dict(current(run.request.analysis, run.headline) or {})) for run in runs]
+    return shown + [(name, dict(ANALYSES[name].headline(SAMPLES[name]()))) for name in ANALYSES]
 
 
 HEADLINES = headlines()
@@ -34,9 +33,11 @@ def test_a_shipped_headline_is_what_its_result_says_today() -> None:
     for path in shipped.files():
         run = shipped.read(path)
         again = dict(ANALYSES[run.request.analysis].headline(run.result))
+        known = current(run.request.analysis, run.headline)
+        assert known is not None
         # A later version may tell more of it.
-        assert [name for name in again if name in run.headline] == list(run.headline), path.name
-        for name, value in run.headline.items():
+        assert [name for name in again if name in known] == list(known), path.name
+        for name, value in known.items():
             if isinstance(value, float):
                 assert again[name] == pytest.approx(value, rel=1e-6), (path.name, name)
             else:

@@ -308,7 +308,7 @@ def test_draws_and_rises_stand_where_they_belong_however_they_are_cut(
 def test_each_caveat_of_induction_is_told_when_it_is_due() -> None:
     assert drawn()[0].notes == []
     assert drawn(seeds=7)[0].notes == ["7 draws: the spread of a head is known roughly."]
-    assert drawn(gates="abc")[0].notes == ["Measured under the gates abc, not on the model as it is."]
+    assert drawn(gates="abc")[0].notes == ["Measured under the gates abc, not on the ungated model."]
 
 
 def test_the_headline_is_of_means_over_draws() -> None:

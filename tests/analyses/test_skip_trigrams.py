@@ -20,6 +20,7 @@ from headscope.core.arrays import decode
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
 from headscope.errors import Cancelled, Invalid, NotFound
+from services.results import changed
 
 SKIP = ANALYSES["skip-trigrams"]
 
@@ -140,6 +141,14 @@ def test_crossed_pairs_are_drawn_by_their_weaker_one_or_said_to_be_none() -> Non
     assert SKIP.headline(made_up()) == {
         "heads": 2, "worst_crossed_head": "1.0", "worst_crossed_score": 10.0,
     }  # fmt: skip
+
+
+def test_no_head_is_named_where_none_has_a_crossed_pair() -> None:
+    found = made_up()
+    nothing = np.full_like(found.crossed_scores, np.nan)
+    none = changed(found, arrays={**found.arrays, "crossed_scores": nothing})
+    assert isinstance(none, SkipTrigramsResult)
+    assert SKIP.headline(none) == {"heads": 2, "worst_crossed_head": None, "worst_crossed_score": None}
 
 
 def test_without_a_head_the_strongest_trigrams_is_shown() -> None:

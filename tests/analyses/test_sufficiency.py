@@ -229,6 +229,8 @@ def test_the_curve_drawn_is_the_tables_and_random_orders_stand_beside() -> None:
     assert headline(found) == {
         "sufficient_heads": 3, "of_heads": 8, "kept": pytest.approx(0.96),
         "log_probability_all_open": pytest.approx(-0.1), "log_probability_all_closed": pytest.approx(-3.1),
+        "kept_beyond_guessing": pytest.approx(0.9734, abs=1e-4),
+        "log_probability_guessing": pytest.approx(-np.log(100)),
     }  # fmt: skip
 
 
@@ -257,3 +259,29 @@ def test_the_sufficient_heads_are_offered_as_gates_or_refused() -> None:
     assert "nothing to keep" in figure["layout"]["meta"]["reading"]
     assert figure["layout"]["shapes"] == []
     assert headline(nothing)["sufficient_heads"] is None
+
+
+def test_kept_names_its_floor_and_what_guessing_gives() -> None:
+    """All heads closed score below guessing evenly: most of the gain is from surely wrong to ignorant."""
+    before = sample()
+    known = {"log_probability_closed": -11.27, "log_probability_open": -1.0}
+    curve = -11.27 + before.arrays["kept"] * 10.27
+    arrays = {**before.arrays, "log_probability": curve.astype(np.float32)}
+    model = replace(before.model, d_vocab=512)
+    result = changed(before, arrays=arrays, values={**before.values, **known}, model=model)
+    assert isinstance(result, SufficiencyResult)
+    assert result.uniform == pytest.approx(-6.2383, abs=1e-4)
+    at = float(arrays["log_probability"][result.open_heads == 3][0])
+    assert result.kept_beyond_guessing == pytest.approx((at + 6.2383) / 5.2383, abs=1e-3)
+    assert (
+        "all heads closed: −11.27 nats a token, where guessing every token alike gives −6.24" in result.floor
+    )
+    assert "3 heads keep 92." in result.floor
+    drawn = figures.build(result, "curve")
+    assert result.floor in drawn["layout"]["meta"]["reading"]
+    guessing = next(trace for trace in drawn["data"] if trace.get("name") == "guessing evenly")
+    assert decode(guessing["y"]).tolist() == pytest.approx([48.99, 48.99], abs=0.02)
+    assert result.curve["kept"][0] == 0
+    columns = figures.table(result, "curve")
+    place = [column["name"] for column in columns["columns"]].index("kept_beyond_guessing")
+    assert columns["rows"][0][place] == pytest.approx((-11.27 + 6.2383) / 5.2383, abs=1e-3)

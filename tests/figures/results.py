@@ -42,7 +42,7 @@ def result(
     lean = draw.normal(0, 3, (1, layers, heads)) + draw.normal(0, 1.5, (seeds, layers, heads))
     push = draw.normal(2, 0.7, lean.shape)
     losses = 0.5 + np.exp(-np.arange(steps) / steps) + draw.normal(0, 0.02, (3, seeds, steps))
-    accuracy = np.clip(np.array([[0.42], [0.7], [0.9], [0.8]]) + draw.normal(0, 0.03, (4, seeds)), 0, 1)
+    accuracy = np.clip(np.array([[0.72], [0.8], [0.9], [0.8]]) + draw.normal(0, 0.03, (4, seeds)), 0, 1)
     arrays: dict[str, Any] = {
         "g_zero": _sigmoid(lean),
         "g_plus": _sigmoid(lean + push),

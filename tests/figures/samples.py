@@ -121,7 +121,7 @@ def circuit_test() -> Result:
         "inflated": [0.3, -0.2, 0.0, 0.1, 0.05], "example_model": draw.normal(-1, 0.3, 24),
         "example_circuit": draw.normal(-1.4, 0.3, 24), "example_without": draw.normal(-9, 1, 24),
     }  # fmt: skip
-    numbers = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
+    numbers: dict[str, Any] = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
     numbers["score"] = score
     whole = made(
         analysis="circuit-test",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from figures.results import result
-from headscope.analyses import ANALYSES
+from headscope.analyses import ANALYSES, figures
 from headscope.analyses.induction.result import strongest
 from headscope.analyses.request import Request, resolve
 from headscope.errors import Invalid, Refused
@@ -80,6 +80,23 @@ def test_the_same_request_gives_the_shipped_run(store: Store, tmp_path: Path) ->
     with store.session() as session:
         got = runs.create_or_get(session, asked, queue="cpu")
         assert (got.new, got.run.id, got.run.status) == (False, known.request.id, "done")
+
+
+def test_a_run_on_what_a_task_was_before_still_comes_in_and_shows(store: Store, tmp_path: Path) -> None:
+    """The content of ``induction`` has changed once; what was found on the tokens of then is kept."""
+    before, made = TaskCatalogue([]).get("induction-any-token").content_hash, run()
+    assert before != made.request.task_hash
+    earlier = replace(made, request=replace(made.request, id="0" * 20, task_hash=before))
+    shipped.write(earlier, tmp_path)
+    assert import_gallery(store, tmp_path) == [earlier.request.id]
+    with store.session() as session:
+        found = runs.get(session, earlier.request.id)
+        assert (found.status, found.task, found.task_hash) == ("done", "induction", before)
+        kept = runs.result(session, earlier.request.id)
+        asked = runs.create_or_get(session, made.request, queue="cpu")
+        assert (asked.new, asked.run.id) == (True, made.request.id)
+    for name in figures.names("chg"):
+        assert figures.build(kept, name)["data"] is not None
 
 
 def test_a_deleted_run_stays_deleted(store: Store, tmp_path: Path) -> None:

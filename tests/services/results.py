@@ -42,7 +42,8 @@ def _gating(g_plus: Any) -> dict[str, Any]:
     seeds = len(g_plus)
     losses = {f"loss_{phase}": np.zeros((seeds, 1), np.float32) for phase in ("zero", "plus", "minus")}
     heldout = {
-        f"heldout_{score}": np.zeros((4, seeds), np.float32) for score in ("accuracy", "log_probability")
+        "heldout_accuracy": np.ones((4, seeds), np.float32),
+        "heldout_log_probability": np.zeros((4, seeds), np.float32),
     }
     return {"g_zero": g_plus, **losses, **heldout}
 

@@ -119,7 +119,7 @@ HASHES = {
     "greater-than": "e35f4806a791",
     "successor": "86384ba7e17a",
     "gendered-pronoun": "fb55fa0a2fdb",
-    "coloured-object": "99ff0aef9d92",
+    "coloured-object": "fdc0d0cbae57",
     "docstring-argument": "e070cc2eaaf8",
     "copying": "17720010392a",
     "plural-singular": "f790b1eb7cec",

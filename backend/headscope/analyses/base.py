@@ -227,6 +227,8 @@ class Analysis(Generic[P, R]):
     headline: Headline[R]
     quantities: Mapping[str, Quantity]
     """What the headline's numbers are, by name: each that any run of it may have."""
+    retell: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda stored: stored
+    """A headline that an earlier version stored, as it is told today."""
     seeds: Callable[[P], Sequence[int]] = _no_seeds
     """The seeds of a run, in the order of its arrays' first axis; none where nothing is drawn by chance."""
     needs_task: bool = False

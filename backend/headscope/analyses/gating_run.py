@@ -6,7 +6,18 @@ from typing import Any
 
 from headscope.analyses.base import Spec
 from headscope.analyses.chg.result import ChgResult
-from headscope.errors import Invalid
+from headscope.errors import Invalid, Refused
+
+
+def check_roles(run: ChgResult) -> None:
+    """``Refused`` (steering-map) for a run on a task that the model can't do: its heads have no roles."""
+    if run.vocabulary.kind == "steering":
+        raise Refused(
+            f"The gating run is a steering map: the model {run.ability.words} as it is, so that no head has "
+            "a role to compare.",
+            "Name a run with more in-context examples (`shots=auto`), or of a task that the model can do.",
+            code="steering-map",
+        )
 
 
 def gating_run(spec: Spec[Any], param: str) -> ChgResult:

@@ -20,12 +20,18 @@ class HeadlineValue:
     unit: Unit
 
 
+def current(analysis: str, stored: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """A stored headline by the names of today."""
+    known = ANALYSES.get(analysis)
+    return known.retell(stored) if known and stored is not None else stored
+
+
 def told(analysis: str, stored: Mapping[str, Any] | None) -> tuple[HeadlineValue, ...]:
     """A stored headline in words. A name that the analysis doesn't know says itself."""
     known = ANALYSES.get(analysis)
     quantities = known.quantities if known else {}
     found = []
-    for name, value in (stored or {}).items():
+    for name, value in (current(analysis, stored) or {}).items():
         quantity = quantities.get(name) or Quantity(name.replace("_", " ").capitalize())
         found.append(HeadlineValue(name, quantity.label, value, quantity.unit))
     return tuple(found)

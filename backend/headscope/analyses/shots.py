@@ -1,6 +1,6 @@
 """In-context examples chosen by what the model can do: ``shots=auto``.
 
-1. Each number that is tried has a piece: the model as it is on held-out rows (``ability/5``). A number is
+1. Each number that is tried has a piece: the ungated model on held-out rows (``ability/5``). A number is
    left out where the task has no such examples, or where too few of the rows fit the context.
 2. The fewest in-context examples at which the model is within 5 points of its best are taken
    (``core.gating.ability``).
@@ -105,7 +105,7 @@ def ability_pieces(
     return [
         Piece(
             key(shots),
-            f"The model as it is, {words(shots)}",
+            f"The ungated model, {words(shots)}",
             partial(measured, task, shots, min(tried), rows, split_seed),
             weight=rows * forward_flop(model, _NOMINAL + _SHOT_TOKENS * shots, 1),
         )

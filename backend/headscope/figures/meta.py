@@ -5,11 +5,14 @@ The API's document has these types, and the page's types come from there; unknow
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from headscope.core.gating.ability import Ability
+from headscope.core.gating.vocabulary import MapKind, Vocabulary
 from headscope.core.statistics.replication import Verdict
 from headscope.figures.view import Mode
 from headscope.messages.base import example
@@ -83,6 +86,71 @@ class Replications(TypedDict):
     irrelevant: RoleReplication
 
 
+@with_config(
+    example(
+        kind="roles",
+        title="What each head does for the task",
+        roles=["undecided", "needed", "harmful", "both", "doesn’t matter"],
+        terms=["undecided", "facilitating", "interfering", "ambivalent", "irrelevant"],
+        scores={"facilitation": "needed", "interference": "harmful", "irrelevance": "doesn’t matter"},
+        lifted="with harmful heads ablated",
+    )
+    | CLOSED
+)
+class MapWords(TypedDict):
+    """How a map speaks of its heads: of roles, or where the model can't do the task of what would lift it."""
+
+    kind: MapKind
+    title: str
+    roles: Annotated[list[str], Field(description="By role code, for legends and after a head.")]
+    terms: Annotated[list[str], Field(description="By role code: the paper's, or what the gates did.")]
+    scores: Annotated[dict[str, str], Field(description="What a head with a high score is.")]
+    lifted: Annotated[
+        str, Field(description="What was done to the model where its accuracy under G+ is told.")
+    ]
+
+
+def map_words(words: Vocabulary) -> MapWords:
+    """A vocabulary as a figure carries it."""
+    return {
+        "kind": words.kind,
+        "title": words.title,
+        "roles": words.by_code(words.labels),
+        "terms": words.by_code(words.terms),
+        "scores": words.scores,
+        "lifted": words.lifted,
+    }
+
+
+@with_config(
+    example(
+        accuracy=0.91, interval=[0.83, 0.96], chance=0.02, n=96, can_do=True, words="answers 91.0 % right"
+    )
+    | CLOSED
+)
+class ToldAbility(TypedDict):
+    """How the model does on the run's held-out rows as it is; what isn't known is null."""
+
+    accuracy: float | None
+    interval: Range | None
+    chance: float | None
+    n: int | None
+    can_do: bool
+    words: str
+
+
+def told_ability(ability: Ability) -> ToldAbility:
+    """An ability as a figure carries it."""
+    return {
+        "accuracy": ability.accuracy if math.isfinite(ability.accuracy) else None,
+        "interval": ability.interval,
+        "chance": ability.chance,
+        "n": ability.n,
+        "can_do": ability.can_do,
+        "words": ability.words,
+    }
+
+
 _WHY = {
     "kind": "backup",
     "text": "Other heads do its work when it is closed.",
@@ -149,6 +217,8 @@ class FigureMeta(TypedDict):
     n_test: NotRequired[Annotated[int, Field(description="Held-out examples.")]]
     failed_seeds: NotRequired[int]
     caution: NotRequired[Annotated[str, Field(description="What must be known before it is believed.")]]
+    vocabulary: NotRequired[Annotated[MapWords, Field(description="How the map speaks of its heads.")]]
+    ability: NotRequired[ToldAbility]
     fewest: NotRequired[Annotated[int | None, Field(description="Heads that are enough.")]]
     pair: NotRequired[Annotated[tuple[int, int], Field(description="Positions that learning compares.")]]
 

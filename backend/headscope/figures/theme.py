@@ -18,15 +18,6 @@ Drawing = dict[str, Any]
 FONT = "Inter, 'Inter Variable', system-ui, -apple-system, 'Segoe UI', sans-serif"
 CLEAR = "rgba(0,0,0,0)"
 
-ROLE_LABELS = {
-    "needed": "needed",
-    "both": "both",
-    "undecided": "undecided",
-    "irrelevant": "doesn’t matter",
-    "harmful": "harmful",
-}
-"""Words of the page for core.gating.roles' names, in the order in which stripes are sorted."""
-
 
 @dataclass(frozen=True)
 class Palette:

@@ -58,7 +58,7 @@ _PLAIN: Final = {
 """Fits of a set number of updates, without a memory; heads aren't closed one by one."""
 
 LISTED: Sequence[ListedRun] = (
-    ListedRun("headscope-2l", "induction", params={"seeds": 10, "check_closed": False}),
+    ListedRun("headscope-2l", "induction", params={"seeds": 10}),
     ListedRun("smollm2-135m", "singular-plural", params={**_PLAIN, "steps": 60}),
     ListedRun("smollm2-135m", "present-past", params=_PLAIN),
     ListedRun("smollm2-135m", "capitalize", params=_PLAIN),
@@ -70,6 +70,7 @@ LISTED: Sequence[ListedRun] = (
             "held_out_retain": ["present-past-instruction"],
             "held_out_forget": ["present-past"],
             "push": "both",
+            "forms": 1,
             "shots": 1,
             "seeds": 3,
             "steps": 80,

@@ -1,4 +1,5 @@
-"""The longer fits of ``make gallery``: a real model on every task that it can do, heads closed in two ways.
+"""The longer fits of ``make gallery``: a real model on every task that it can do, heads closed in two ways:
+to zero, and to their mean.
 
 Too long for one sitting. Each is a run in the store: it goes on where it was interrupted, and one that is
 done is only written again. Machines share the list by taking different names of it (``--list``, ``--only``),
@@ -16,6 +17,11 @@ CAN_DO: Final[Mapping[str, int]] = {
     "present-past": 5,
     "capitalize": 5,
     "singular-plural": 5,
+    "indirect-object": 1,
+    "greater-than": 0,
+    "successor": 0,
+    "gendered-pronoun": 0,
+    "copying": 1,
 }
 """Tasks that SmolLM2-135M-Instruct answers at least half right, beyond chance, and the in-context examples at
 which it does (docs/tasks.md)."""
@@ -27,6 +33,7 @@ POOLED: Final[Mapping[str, Any]] = {
     "phase0_lr_end": 0.05,
     "remember": False,
     "settle": False,
+    "check_closed": False,
     "demonstrations": "pool",
     "pool_sets": 16,
 }
@@ -34,8 +41,10 @@ POOLED: Final[Mapping[str, Any]] = {
 
 
 def _long() -> Iterator[ListedRun]:
-    for task, shots in CAN_DO.items():
-        yield ListedRun("smollm2-135m", task, params={**POOLED, "shots": shots})
+    for ablation in ("zero", "mean"):
+        for task, shots in CAN_DO.items():
+            params = {**POOLED, "shots": shots, "ablation": ablation}
+            yield ListedRun("smollm2-135m", task, params=params)
 
 
 LONG: Final = tuple(_long())

@@ -100,14 +100,15 @@ class Run:
         return self._source.result(self.id)  # Any: which class it is, the analysis decides when it is there
 
     def roles(self, threshold: float = 0.5) -> NDArray[np.str_]:
-        """Each head's role [seed, layer, head]: needed, harmful, both, irrelevant or undecided.
+        """Each head's role [seed, layer, head]: needed, harmful, both, irrelevant or undecided; of a steering
+        map lifts_open, lifts_shut, both, either_way or undecided.
 
         A head has a role where its score reaches the threshold, in (0, 1]; nothing is fitted again. Raises
         ``Refused`` (no-gates) for a run of another analysis than ``chg``.
         """
-        from headscope.core.gating.roles import ROLE_NAMES
-
-        named: NDArray[np.str_] = np.array(ROLE_NAMES)[self._gating().codes(threshold)]
+        result = self._gating()
+        words = result.vocabulary
+        named: NDArray[np.str_] = np.array(words.by_code(words.names))[result.codes(threshold)]
         return named
 
     def verdicts(self, threshold: float = 0.5) -> dict[str, NDArray[np.str_]]:

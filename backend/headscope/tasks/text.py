@@ -98,6 +98,10 @@ class TextTask:
     def _template(self) -> Template:
         return Template.parse(self.template, self.separator)
 
+    def template_of(self, row: Row) -> Template:
+        """How a row becomes text, its in-context examples too."""
+        return self._template
+
     def sizes(self, *, seed: int = 0) -> tuple[int, int]:
         """Rows in the training and in the test split; the same for every seed."""
         n_test = max(1, round(TEST_SHARE * self.n_rows))
@@ -148,7 +152,8 @@ class TextTask:
 
     def asked(self, tokenizer: Tokenizer, row: Row, in_context: Sequence[Row]) -> Example:
         """A row after these in-context examples. Raises Invalid naming the row, see ``render``."""
-        text = self._template.context(in_context, row.prompt)
+        template = self.template_of(row)
+        text = template.context(in_context, row.prompt)
         try:
             example = render(tokenizer, text, row.target, row.counterfactual, bos=self.bos)
         except Invalid as error:
@@ -156,7 +161,7 @@ class TextTask:
             raise Invalid(where + error.message, error.remedy, code=error.code) from error
         if row.paired is None:
             return example
-        text = self._template.context(in_context, row.paired)
+        text = template.context(in_context, row.paired)
         return replace(example, paired=paired_tokens(tokenizer, example, text, row.target, bos=self.bos))
 
     def _rendered(

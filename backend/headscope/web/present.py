@@ -11,7 +11,7 @@ from typing import Any, cast
 from sqlalchemy.orm import Session
 
 from headscope.analyses import ANALYSES
-from headscope.analyses.headline import told
+from headscope.analyses.headline import current, told
 from headscope.analyses.request import spoken
 from headscope.core.arrays import encode
 from headscope.jobs.client import notice
@@ -66,7 +66,7 @@ def run_out(session: Session, run: Run, entries: Mapping[str, ModelEntry]) -> Ru
         wall_seconds=run.wall_seconds,
         code_version=run.code_version,
         machine=run.machine,
-        headline=run.headline,
+        headline=current(run.analysis, run.headline),
         headline_values=[HeadlineValueOut(**asdict(each)) for each in told(run.analysis, run.headline)],
         result=run.result_id,
         partial=run.partial,

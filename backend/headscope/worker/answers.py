@@ -34,7 +34,7 @@ def on_prompt(plan: Planner[Any, Any]) -> Answer:
     return lambda handler, wanted: handler.answer(wanted, plan)
 
 
-def gated_prompt(plan: Planner[Any, Any]) -> Answer:
+def gated_prompt(plan: Callable[..., Any]) -> Answer:
     """An answer about a prompt under gates, whose closed heads may give something."""
     return lambda handler, wanted: handler.answer(wanted, partial(plan, inside=handler.references))
 

@@ -1650,6 +1650,9 @@ export interface components {
              * @description What must be known before it is believed.
              */
             caution?: string;
+            /** @description How the map speaks of its heads. */
+            vocabulary?: components["schemas"]["MapWords"];
+            ability?: components["schemas"]["ToldAbility"];
             /**
              * Fewest
              * @description Heads that are enough.
@@ -2512,6 +2515,9 @@ export interface components {
              * @description What must be known before it is believed.
              */
             caution?: string;
+            /** @description How the map speaks of its heads. */
+            vocabulary?: components["schemas"]["MapWords"];
+            ability?: components["schemas"]["ToldAbility"];
             /**
              * Fewest
              * @description Heads that are enough.
@@ -3553,6 +3559,65 @@ export interface components {
              */
             sink: number;
             thumbs: components["schemas"]["Thumbs"];
+        };
+        /**
+         * MapWords
+         * @description How a map speaks of its heads: of roles, or where the model can't do the task of what would lift it.
+         * @example {
+         *       "kind": "roles",
+         *       "lifted": "with harmful heads ablated",
+         *       "roles": [
+         *         "undecided",
+         *         "needed",
+         *         "harmful",
+         *         "both",
+         *         "doesn’t matter"
+         *       ],
+         *       "scores": {
+         *         "facilitation": "needed",
+         *         "interference": "harmful",
+         *         "irrelevance": "doesn’t matter"
+         *       },
+         *       "terms": [
+         *         "undecided",
+         *         "facilitating",
+         *         "interfering",
+         *         "ambivalent",
+         *         "irrelevant"
+         *       ],
+         *       "title": "What each head does for the task"
+         *     }
+         */
+        MapWords: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "roles" | "steering";
+            /** Title */
+            title: string;
+            /**
+             * Roles
+             * @description By role code, for legends and after a head.
+             */
+            roles: string[];
+            /**
+             * Terms
+             * @description By role code: the paper's, or what the gates did.
+             */
+            terms: string[];
+            /**
+             * Scores
+             * @description What a head with a high score is.
+             */
+            scores: {
+                [key: string]: string;
+            };
+            /**
+             * Lifted
+             * @description What was done to the model where its accuracy under G+ is told.
+             */
+            lifted: string;
         };
         /**
          * ModelInfoOut
@@ -5603,6 +5668,38 @@ export interface components {
              * @enum {string}
              */
             bos: "none" | "added" | "in-text" | "doubled";
+        };
+        /**
+         * ToldAbility
+         * @description How the model does on the run's held-out rows as it is; what isn't known is null.
+         * @example {
+         *       "accuracy": 0.91,
+         *       "can_do": true,
+         *       "chance": 0.02,
+         *       "interval": [
+         *         0.83,
+         *         0.96
+         *       ],
+         *       "n": 96,
+         *       "words": "answers 91.0 % right"
+         *     }
+         */
+        ToldAbility: {
+            /** Accuracy */
+            accuracy: number | null;
+            /** Interval */
+            interval: [
+                number,
+                number
+            ] | null;
+            /** Chance */
+            chance: number | null;
+            /** N */
+            n: number | null;
+            /** Can Do */
+            can_do: boolean;
+            /** Words */
+            words: string;
         };
         /**
          * TopKeys

@@ -45,6 +45,7 @@ export type Disagreement = Schemas["Disagreement"];
 export type RoleRanges = Schemas["RoleRanges"];
 export type RoleReplication = Schemas["RoleReplication"];
 export type Verdict = RoleReplication["verdict"][number];
+export type MapWords = Schemas["MapWords"];
 
 /** A figure's twin in numbers, at full resolution. */
 export type Table = Schemas["TableOut"];

@@ -9,6 +9,7 @@ import { ProblemNote } from "../parts/ProblemNote";
 import { NotHereYet } from "../parts/Remedy";
 import { Segmented } from "../parts/Segmented";
 import { wantedRun } from "../results/analyses";
+import { KnownAbility } from "../results/KnownAbility";
 import { go } from "../url/navigation";
 import { DEFAULT_VIEW, type Place } from "../url/view";
 import { EstimateBox } from "./EstimateBox";
@@ -156,6 +157,9 @@ export function NewRunForm({ place, analysis, analyses, models, tasks, onMove }:
         </div>
       )}
       <SchemaForm groups={groups} values={values} complaints={wrong} onChange={setValues} picker={picker} />
+      {chosen?.ready && task !== null && analysis.name !== "ability" && (
+        <KnownAbility model={model} task={task} />
+      )}
       <EstimateBox request={request} valid={valid} asked={chosen === undefined || chosen.ready} />
       {error && <ProblemNote error={error} />}
       <div className="card-actions">

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useDeferredValue, useMemo, useRef, useState } from "react";
-import type { Figure } from "../api/types";
+import type { Figure, MapWords } from "../api/types";
 import { percent } from "../format/numbers";
 import { useWidth } from "../parts/useWidth";
 import type { Head, View } from "../url/view";
@@ -7,7 +7,7 @@ import { allStripes, gridMeta, headAt, heatmapRows, rounded } from "./grid";
 import { Overlay, stepped, useLaid } from "./laid";
 import { Plot } from "./Plot";
 import type { PlotEvent } from "./plotly";
-import { type Gates, mainRole, ROLE_NAMES, ROLE_TERMS, summarise } from "./roles";
+import { type Gates, mainRole, summarise, wordsOf } from "./roles";
 
 interface RoleGridProps {
   figure: Figure;
@@ -39,6 +39,7 @@ export function RoleGrid({ figure, gates, view, onSelect, onOpen, onFigure }: Ro
   const available = useWidth(box);
   const [hovered, setHovered] = useState<Hovered | null>(null);
   const meta = gridMeta(figure);
+  const words = wordsOf(figure);
   // The slider goes first, the stripes follow as fast as they are drawn.
   const z = useDeferredValue(useStripes(gates, view));
   const laid = useLaid(figure, view.turned, available);
@@ -91,16 +92,23 @@ export function RoleGrid({ figure, gates, view, onSelect, onOpen, onFigure }: Ro
         />
       )}
       {laid && <Overlay laid={laid} head={selected} />}
-      {hovered && <Tooltip hovered={hovered} gates={gates} threshold={view.threshold} />}
+      {hovered && <Tooltip hovered={hovered} gates={gates} threshold={view.threshold} words={words} />}
       <p className="visually-hidden" aria-live="polite">
         {selected &&
-          `Layer ${selected.layer}, head ${selected.head}: ${mainRole(summarise(gates, selected, view.threshold)).text}`}
+          `Layer ${selected.layer}, head ${selected.head}: ${mainRole(summarise(gates, selected, view.threshold), words).text}`}
       </p>
     </div>
   );
 }
 
-function Tooltip({ hovered, gates, threshold }: { hovered: Hovered; gates: Gates; threshold: number }) {
+interface TooltipProps {
+  hovered: Hovered;
+  gates: Gates;
+  threshold: number;
+  words: MapWords;
+}
+
+function Tooltip({ hovered, gates, threshold, words }: TooltipProps) {
   const { head, x, y } = hovered;
   const summary = summarise(gates, head, threshold);
   const roles = [1, 3, 2, 4, 0].filter((code) => (summary.counts[code] ?? 0) > 0);
@@ -118,8 +126,8 @@ function Tooltip({ hovered, gates, threshold }: { hovered: Hovered; gates: Gates
       {roles.map((code) => (
         <span key={code} className="tooltip-row">
           <i className={`swatch role-${code}`} />
-          {ROLE_NAMES[code]} in {summary.counts[code]} of {summary.seeds}
-          <em>{ROLE_TERMS[code]}</em>
+          {words.roles[code]} in {summary.counts[code]} of {summary.seeds}
+          <em>{words.terms[code]}</em>
         </span>
       ))}
       {(["minus", "plus"] as const).map((which) => (

@@ -2,7 +2,7 @@
 // by tests/golden/roles.json. Here it follows the threshold's slider at once, without a request.
 //
 // Scores are kept in float32 and compared with a float32 threshold, as numpy does.
-import type { Result, TypedArray } from "../api/types";
+import type { Figure, MapWords, Result, TypedArray } from "../api/types";
 import type { Head, Score } from "../url/view";
 import { ArrayError, decode, isTypedArray } from "./arrays";
 
@@ -12,9 +12,25 @@ export const HARMFUL = 2;
 export const BOTH = 3;
 export const IRRELEVANT = 4;
 
-export const ROLE_NAMES = ["undecided", "needed", "harmful", "both", "doesn’t matter"] as const;
-/** The paper's words, for tooltips. */
-export const ROLE_TERMS = ["undecided", "facilitating", "interfering", "ambivalent", "irrelevant"] as const;
+/** How a map speaks of its heads until its figure is here, which says it itself. */
+export const ROLE_WORDS: MapWords = {
+  kind: "roles",
+  title: "What each head does for the task",
+  roles: ["undecided", "needed", "harmful", "both", "doesn’t matter"],
+  terms: ["undecided", "facilitating", "interfering", "ambivalent", "irrelevant"],
+  scores: { facilitation: "needed", interference: "harmful", irrelevance: "doesn’t matter" },
+  lifted: "with harmful heads ablated",
+};
+
+/** The words of a map: those of roles, or of a steering map where the model can't do the task. */
+export function wordsOf(figure: Figure | undefined): MapWords {
+  return figure?.layout.meta?.vocabulary ?? ROLE_WORDS;
+}
+
+/** "Needed", as a label begins. */
+export function capital(word: string | undefined): string {
+  return word ? word.charAt(0).toUpperCase() + word.slice(1) : "";
+}
 
 /** Gates [seed, layer, head], flat, with their sizes. */
 export interface Gates {
@@ -189,11 +205,12 @@ export function summarise(gates: Gates, head: Head, threshold: number): HeadSumm
 /** The roles that a head may have beside others. */
 export const ROLE_KINDS = ["needed", "harmful", "irrelevant"] as const;
 export type RoleKind = (typeof ROLE_KINDS)[number];
-export const ROLE_WORDS: Record<RoleKind, string> = {
-  needed: "Needed",
-  harmful: "Harmful",
-  irrelevant: "Doesn’t matter",
-};
+const SCORE_OF = { needed: "facilitation", harmful: "interference", irrelevant: "irrelevance" } as const;
+
+/** What a map calls a role. */
+export function roleWord(words: MapWords, role: RoleKind): string {
+  return words.scores[SCORE_OF[role]] ?? role;
+}
 
 /** In how many seeds a head has a role, alone or with another. */
 export function heldIn({ counts }: HeadSummary, role: RoleKind): number {
@@ -202,7 +219,10 @@ export function heldIn({ counts }: HeadSummary, role: RoleKind): number {
 }
 
 /** "needed in 5 of 5 seeds", the role it has most often. */
-export function mainRole({ counts, seeds }: HeadSummary): { code: number; text: string } {
+export function mainRole(
+  { counts, seeds }: HeadSummary,
+  words: MapWords = ROLE_WORDS,
+): { code: number; text: string } {
   let code = 0;
   for (let other = 1; other < counts.length; other += 1) {
     if (
@@ -213,5 +233,5 @@ export function mainRole({ counts, seeds }: HeadSummary): { code: number; text: 
     }
   }
   if (seeds === 0) return { code: UNDECIDED, text: "no finished seed" };
-  return { code, text: `${ROLE_NAMES[code]} in ${counts[code]} of ${seeds} seed${seeds === 1 ? "" : "s"}` };
+  return { code, text: `${words.roles[code]} in ${counts[code]} of ${seeds} seed${seeds === 1 ? "" : "s"}` };
 }

@@ -6,35 +6,52 @@ function headlineNumber(headline: Run["headline"], name: string): number | null 
   return typeof value === "number" ? value : null;
 }
 
-/** Two thin bars: what is always so, within what is so in some seed. */
+/** What a headline calls its heads: those of a steering map aren't named by roles. */
+const SHARES = [
+  { role: "needed", names: ["needed", "lifts_open"], words: ["needed", "lifts when open"] },
+  { role: "harmful", names: ["harmful", "lifts_shut"], words: ["harmful", "lifts when shut"] },
+] as const;
+
+export function isSteering(headline: Run["headline"]): boolean {
+  return headlineNumber(headline, "always_lifts_open") !== null;
+}
+
+/** Two thin bars: what is always so, within what is so in some seed; and how the model does as it is. */
 export function GatingHeadline({ headline }: { headline: Run["headline"] }) {
-  const bar = (role: "needed" | "harmful") => {
-    const always = headlineNumber(headline, `always_${role}`);
-    const any = headlineNumber(headline, `any_${role}`);
+  const steering = isSteering(headline);
+  const bars = SHARES.map(({ role, names, words }) => {
+    const [name, word] = [names[steering ? 1 : 0], words[steering ? 1 : 0]];
+    const always = headlineNumber(headline, `always_${name}`);
+    const any = headlineNumber(headline, `any_${name}`);
     if (always === null || any === null) return null;
+    const told = `${word}: ${percent(always)} of heads always, ${percent(any)} in some seed`;
     return (
-      <span
-        className={`mini-bar ${role}`}
-        title={`${role}: ${percent(always)} of heads always, ${percent(any)} in some seed`}
-      >
+      <span key={role} className={`mini-bar ${role}`} title={told}>
         <i className="any" style={{ width: `${any * 100}%` }} />
         <i className="always" style={{ width: `${always * 100}%` }} />
-        <span className="visually-hidden">
-          {role}: {percent(always)} of heads always, {percent(any)} in some seed
-        </span>
+        <span className="visually-hidden">{told}</span>
       </span>
     );
-  };
+  });
   const [before, after] = [
     headlineNumber(headline, "accuracy_ungated"),
     headlineNumber(headline, "accuracy_plus"),
   ];
   return (
     <span className="headline">
-      {bar("needed")}
-      {bar("harmful")}
+      {bars}
+      {steering && (
+        <span className="chip" title="The model can’t do the task as it is: no head of it has a role">
+          steering map
+        </span>
+      )}
       {before !== null && after !== null && (
-        <span className="muted small" title="Held-out accuracy, ungated → with harmful heads ablated">
+        <span
+          className="muted small"
+          title={`The model answers ${percent(before)} right as it is; ${percent(after)} ${
+            steering ? "under the gates pushed open" : "with harmful heads ablated"
+          }`}
+        >
           accuracy {share(before)} → {share(after)}
         </span>
       )}

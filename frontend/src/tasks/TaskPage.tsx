@@ -9,6 +9,7 @@ import { Confirm } from "../parts/Dialog";
 import { NotFoundPage } from "../parts/NotFoundPage";
 import { ProblemNote } from "../parts/ProblemNote";
 import { Segmented } from "../parts/Segmented";
+import { KnownAbility } from "../results/KnownAbility";
 import { TokenText } from "../tokens/TokenText";
 import { go, Link } from "../url/navigation";
 import { DEFAULT_VIEW, NEW_RUN, type Place } from "../url/view";
@@ -60,6 +61,7 @@ export default function TaskPage({ place }: { place: TaskPlace }) {
             />
           </div>
           {model && <Accuracy task={place.name} model={model} />}
+          {model && <KnownAbility task={place.name} model={model} />}
           {model && <Examples task={place.name} model={model} split={place.split} />}
         </>
       )}

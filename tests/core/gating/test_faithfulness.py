@@ -40,4 +40,5 @@ def test_areas_by_hand() -> None:
     as_good = np.ones(4)
     assert cpr(share, as_good) == pytest.approx(0.9)
     assert cmd(share, as_good) == 0
-    np.testing.assert_allclose(cpr(share, np.stack([f, as_good])), [cpr(share, f), 0.9])
+    both = cpr(share, np.stack([f, as_good]))
+    np.testing.assert_allclose(both, [float(cpr(share, f)), 0.9])

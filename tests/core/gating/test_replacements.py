@@ -311,15 +311,15 @@ def _inside(kind: str, model: MicroModel, example: MicroExample, others: Sequenc
         z, m = mixed_values(model, donor.tokens), max(donor.targets)
         place = {0: 0} | {p: m - 1 - (n - p - 1) % (m - 1) for p in range(1, n)}
         return lambda layer, head, p: z[layer, head, place.get(p, 0)]
-    z = [mixed_values(model, e.tokens) for e in others]
+    every = [mixed_values(model, e.tokens) for e in others]
     ends = [max(e.targets) for e in others]
 
     def mean(layer: int, head: int, p: int) -> torch.Tensor:
         if p == 0:
-            return torch.stack([of[layer, head, 0] for of in z]).mean(dim=0)
-        same = [of[layer, head, m - (n - p)] for of, m in zip(z, ends, strict=True) if m - (n - p) >= 1]
+            return torch.stack([of[layer, head, 0] for of in every]).mean(dim=0)
+        same = [of[layer, head, m - (n - p)] for of, m in zip(every, ends, strict=True) if m - (n - p) >= 1]
         if len(same) >= FEW:
             return torch.stack(same).mean(dim=0)
-        return torch.cat([of[layer, head, 1:m] for of, m in zip(z, ends, strict=True)]).mean(dim=0)
+        return torch.cat([of[layer, head, 1:m] for of, m in zip(every, ends, strict=True)]).mean(dim=0)
 
     return mean

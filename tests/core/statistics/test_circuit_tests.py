@@ -78,7 +78,8 @@ def test_ties_are_no_evidence_of_a_difference() -> None:
     assert (never.share, never.low) == (0, 0)
     assert never.high == pytest.approx(1 - 0.05 ** (1 / 10))
     always = equivalence(np.ones(10), np.zeros(10))
-    assert (always.high, always.low) == (1, pytest.approx(0.05 ** (1 / 10)))
+    assert always.high == 1
+    assert always.low == pytest.approx(0.05 ** (1 / 10))
 
 
 # -- independence -------------------------------------------------------------------------------------
@@ -106,7 +107,7 @@ def test_hsic_is_the_trace_of_centred_kernels() -> None:
     x, y = np.array([0.0, 1, 3]), np.array([2.0, 0, 1])
 
     def kernel(values: np.ndarray, width: float) -> np.ndarray:
-        return np.exp(-((values[:, None] - values) ** 2) / (2 * width**2))
+        return np.asarray(np.exp(-((values[:, None] - values) ** 2) / (2 * width**2)))
 
     centre = np.eye(3) - 1 / 3
     by_hand = np.trace(kernel(x, 2.0) @ centre @ kernel(y, 1.0) @ centre) / 9

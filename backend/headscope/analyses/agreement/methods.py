@@ -26,7 +26,7 @@ from headscope.analyses.agreement.verdicts import ERRORS, Verdict
 from headscope.analyses.base import Arrays, Result, Spec
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import quietly
-from headscope.analyses.gating_run import gating_run
+from headscope.analyses.gating_run import check_roles, gating_run
 from headscope.analyses.mediation_abstract_rules.result import AbstractRulesResult
 from headscope.analyses.mediation_abstract_rules.schema import KINDS
 from headscope.analyses.mediation_function_vectors.result import FunctionVectorsResult
@@ -78,10 +78,12 @@ class Seen:
 def compared(spec: Spec[AgreementParams]) -> dict[str, Seen]:
     """Every method there is a run for, gating first.
 
-    Raises ``Invalid``: what ``gating_run`` and ``RunRef.check`` do; nothing-to-compare without another run;
-    other-task where abstract rules are compared with gating of another task than theirs.
+    Raises ``Refused``: what ``check_roles`` does. ``Invalid``: what ``gating_run`` and ``RunRef.check`` do;
+    nothing-to-compare without another run; other-task where abstract rules are compared with gating of
+    another task than theirs.
     """
     gating, params = gating_run(spec, "gating"), spec.params
+    check_roles(gating)
     given = [name for name in _READERS if name in spec.inputs]
     if not given:
         raise Invalid(

@@ -89,7 +89,7 @@ def _in_company(head: HeadEvidence) -> Explanation | None:
         return None
     text = (
         f"It is needed once others are shut: under the gates that gating found, closing it costs "
-        f"{nats(cost)}; on the model as it is {nats(head.closed)}."
+        f"{nats(cost)}; on the ungated model {nats(head.closed)}."
     )
     accounts = ["gating", *head.missing(*_ONE_HEAD_AT_A_TIME), *head.finding("path")]
     return Explanation("in-company", text, accounts)
@@ -131,7 +131,7 @@ def _flat(head: HeadEvidence) -> Explanation | None:
     if not (blind and head.counts and abs(slope) < GONE * head.closed):
         return None
     text = (
-        f"The loss is flat at the model as it is: its gradient predicts {nats(slope)}, closing it costs "
+        f"The loss is flat at the ungated model: its gradient predicts {nats(slope)}, closing it costs "
         f"{nats(head.closed)}."
     )
     return Explanation("flat-slope", text, blind)

@@ -108,7 +108,7 @@ def _suspects(
     accuracy = float(np.nanmean(gating.heldout_accuracy[CONDITIONS.index("ungated")]))
     if accuracy < _ABLE:
         yield (
-            f"The model answers {100 * accuracy:.0f} % of the held-out rows as it is: where it can't do the "
+            f"The model answers {100 * accuracy:.0f} % of the held-out rows ungated: where it can't do the "
             "task, gates steer it, and what they find needn't be what mediation finds."
         )
     for name in (name for name in MEDIATED if name in seen):

@@ -193,5 +193,5 @@ def _notes(spec: Spec[BatteryParams], skipped: Sequence[int]) -> list[str]:
             f"{spec.model.n_ctx:,} tokens and were skipped: {named}."
         )
     if spec.params.gates:
-        notes.append(f"Measured under the gates {spec.params.gates}, not on the model as it is.")
+        notes.append(f"Measured under the gates {spec.params.gates}, not on the ungated model.")
     return notes

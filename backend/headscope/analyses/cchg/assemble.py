@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headscope.analyses.base import Pieces, Spec
+from headscope.analyses.base import Piece, Pieces, Spec
+from headscope.analyses.cchg.elsewhere import claims, in_other_forms
 from headscope.analyses.cchg.plan import PLAIN, Group, as_it_is, groups
 from headscope.analyses.cchg.result import CchgResult, Outcome, Scores, TaskAbout, TaskScored
 from headscope.analyses.cchg.schema import PUSHES, CchgParams, Fit, fits, seeds
 from headscope.analyses.columns import quietly
+from headscope.tasks.wordings import OTHER_FORMS
 
 KEEP, LOSE = 0.9, 0.5
 """A fit sets apart where what is retained keeps the one share of its accuracy, what is forgotten not the
@@ -30,8 +32,8 @@ def assemble(spec: Spec[CchgParams], pieces: Pieces) -> CchgResult:
     )
     g = {key: _gates(of_fit, pieces) for key, of_fit in by_fit.items()}
     accuracy = {key: _scores("accuracy", of_fit, pieces) for key, of_fit in by_fit.items()}
-    outcomes = [_outcome(fit, params, accuracy[fit.key], ungated) for fit in fits(params)]
     scored = [_placed(task["about"], k, params) for k, task in enumerate(tasks)]
+    outcomes = [_outcome(fit, params, scored, accuracy[fit.key], ungated) for fit in fits(params)]
     failed = {
         key: [of_run[i] for i in np.flatnonzero(np.isnan(gates).any(axis=(1, 2))).tolist()]
         for key, gates in g.items()
@@ -70,7 +72,10 @@ def _curve(name: str, of_fit: Sequence[Group], pieces: Pieces) -> Float[np.ndarr
 
 
 def _scores(name: str, of_fit: Sequence[Group], pieces: Pieces) -> Scores:
-    of_groups = [np.stack([pieces[piece.key][name] for piece in group.scores], axis=1) for group in of_fit]
+    def of_task(scores: Sequence[Piece]) -> np.ndarray:
+        return np.concatenate([pieces[piece.key][name] for piece in scores])
+
+    of_groups = [np.stack([of_task(scores) for scores in group.scores], axis=1) for group in of_fit]
     return np.concatenate(of_groups).astype(np.float32)
 
 
@@ -88,11 +93,17 @@ def _shares(
     return (named, others) if fit.way == "named" else (others, named)
 
 
-def _outcome(fit: Fit, params: CchgParams, accuracy: Scores, ungated: Float[np.ndarray, " task"]) -> Outcome:
+def _outcome(
+    fit: Fit,
+    params: CchgParams,
+    tasks: Sequence[TaskScored],
+    accuracy: Scores,
+    ungated: Float[np.ndarray, " task"],
+) -> Outcome:
     retain, forget = fit.sets(params)
     kept, left = _shares(fit, params, accuracy, ungated)
     apart = (kept >= KEEP) & (left < LOSE)
-    return {
+    outcome: Outcome = {
         "key": fit.key,
         "way": fit.way,
         "push": fit.push,
@@ -104,16 +115,24 @@ def _outcome(fit: Fit, params: CchgParams, accuracy: Scores, ungated: Float[np.n
         "seeds_apart": int(apart.sum()),
         "of_seeds": int(np.isfinite(kept).sum()),
     }
+    elsewhere = in_other_forms(retain, forget, tasks, accuracy, ungated)
+    return {**outcome, "elsewhere": elsewhere} if elsewhere else outcome
 
 
 def _placed(about: TaskAbout, index: int, params: CchgParams) -> TaskScored:
-    """A task with the set that it is of, and whether it was fitted."""
-    ends = np.cumsum([len(params.retain), len(params.forget), len(params.held_out_retain)])
-    place = int(np.searchsorted(ends, index, side="right"))
-    return {**about, "set": "retain" if place in (0, 2) else "forget", "held_out": place >= 2}
+    """A task with the set that it is of, whether it was fitted, and whether in these surface forms."""
+    sets = (params.retain, params.forget, params.held_out_retain, params.held_out_forget)
+    names, other = [name for names in sets for name in names], about["name"].endswith(OTHER_FORMS)
+    index = names.index(about["name"].removesuffix(OTHER_FORMS)) if other else index
+    place = int(np.searchsorted(np.cumsum([len(each) for each in sets]), index, side="right"))
+    placed: TaskScored = {**about, "set": "retain" if place in (0, 2) else "forget", "held_out": place >= 2}
+    if params.forms > 1:
+        placed["other_forms"] = other
+    return placed
 
 
 def _notes(params: CchgParams, tasks: Sequence[TaskScored], found: Sequence[Outcome]) -> Iterator[str]:
+    yield from claims(found)
     if not any(each["seeds_apart"] for each in found):
         yield (
             f"No fit set the tasks apart: in none did what is retained keep {KEEP:.0%} of its accuracy while "

@@ -9,6 +9,7 @@ import numpy as np
 
 from headscope.analyses.base import Figure
 from headscope.analyses.cchg import tables
+from headscope.analyses.cchg.elsewhere import claims
 from headscope.analyses.cchg.result import CchgResult, Outcome
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.arrays import encode
@@ -26,7 +27,7 @@ def accuracy(result: CchgResult, view: View) -> Drawing:
     rows = tables.outcomes(result)
     colours = view.colours
     traces = [
-        _bars(rows, "before", "as it is", colours.muted, colours.muted),
+        _bars(rows, "before", "ungated", colours.muted, colours.muted),
         _bars([row for row in rows if row.retained], "after", "gated, retained", colours.needed, colours.ink),
         _bars(
             [row for row in rows if not row.retained],
@@ -46,7 +47,9 @@ def accuracy(result: CchgResult, view: View) -> Drawing:
     }
     first = result.fits[0]
     reading = (
-        f"Teacher-forced accuracy on rows that no fit saw, without and with the gates ({first['way']} sets "
+        " ".join(claims(result.fits))
+        + " Teacher-forced accuracy on rows that no fit saw, without and with the gates "
+        f"({first['way']} sets "
         "first, then exchanged); whiskers run from the lowest to the highest seed. "
         + " ".join(_said(result, fit) for fit in result.fits)
     )

@@ -16,6 +16,7 @@ def offered(result: CchgResult, asked: AskedGates) -> list[GatePreset]:
     Raises ``Refused`` (no-gates) where no fit finished, ``NotFound`` (unknown-seed).
     """
     found: list[GatePreset] = []
+    pushes = {fit["push"] for fit in result.fits}
     for fit in result.fits:
         gates, of = _one(result, fit["key"], asked.seed)
         if gates is None:
@@ -23,6 +24,8 @@ def offered(result: CchgResult, asked: AskedGates) -> list[GatePreset]:
         words = f"{', '.join(fit['retain'])} without {', '.join(fit['forget'])}"
         name = fit["key"].replace("_", "-")
         pushed = f"pushed {fit['push']}"
+        if len(pushes) > 1:
+            words += f", {pushed}"
         found += [
             GatePreset(name, words, f"The gates, {pushed}{of}.", gates),
             GatePreset(

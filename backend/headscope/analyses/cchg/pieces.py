@@ -122,8 +122,10 @@ def update(spec: Spec[CchgParams], work: Updates, context: Context) -> Kept:
     return {**arrays, "retained": state.retained.numpy(), "forgotten": state.forgotten.numpy()}
 
 
-def score(spec: Spec[CchgParams], task: Task, fitted: str, context: Context) -> Kept:
-    """A task's held-out accuracy and log-probability (nats), [seed], under gates of the piece ``fitted``."""
+def score(spec: Spec[CchgParams], task: Task, fitted: str, seeds: range, context: Context) -> Kept:
+    """A task's held-out accuracy and log-probability (nats), [seed], under the gates of some ``seeds``, as
+    indices, of the piece ``fitted``.
+    """
     import torch
 
     from headscope.core.gating.evaluation import evaluate
@@ -131,7 +133,7 @@ def score(spec: Spec[CchgParams], task: Task, fitted: str, context: Context) -> 
     found = evaluate(
         context.model,
         _examples(spec, task, "test", context),
-        torch.sigmoid(torch.from_numpy(np.array(context.pieces[fitted]["logits"]))),
+        torch.sigmoid(torch.from_numpy(np.array(context.pieces[fitted]["logits"])[seeds.start : seeds.stop])),
         judged=task.judged,
         checkpoint=context.checkpoint,
     )

@@ -1,10 +1,11 @@
 """How a contrastive run is cut into pieces, each seconds to a minute on two cores.
 
-1. ``task/k``: the model as it is on each task's held-out examples; a task to fit that it can't do ends the
+1. ``task/k``: the ungated model on each task's held-out examples; a task to fit that it can't do ends the
    run.
 2. ``fit/seeds/update``: updates of a group of seeds, which share forward passes; each piece goes on from the
    one before.
-3. ``scored/fit/k/seeds``: each group under its gates on each task's held-out examples.
+3. ``scored/fit/k/seeds``: a group, or as many of its seeds as a piece holds, under its gates on a task's
+   held-out examples.
 
 The cuts depend on the request alone (parameters and the model's size).
 """
@@ -21,6 +22,7 @@ from headscope.analyses.cchg.schema import CchgParams, Fit, fits, seeds_label
 from headscope.analyses.cchg.tasks import named
 from headscope.analyses.cutting import blocks, fitting
 from headscope.core.model.cost import forward_flop
+from headscope.tasks.task import Task
 
 NOMINAL_TOKENS = 24.0
 """Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
@@ -32,11 +34,13 @@ _MOST_SEEDS = 16
 
 @dataclass(frozen=True)
 class Group:
-    """Seeds, as indices of the run's, of one fit: its updates in order, then a score for each task."""
+    """Seeds, as indices of the run's, of one fit: its updates in order, then by task its scores, a block of
+    seeds each.
+    """
 
     fit: Fit
     updates: Sequence[Piece]
-    scores: Sequence[Piece]
+    scores: Sequence[Sequence[Piece]]
 
 
 def plan(spec: Spec[CchgParams]) -> Sequence[Piece]:
@@ -45,14 +49,20 @@ def plan(spec: Spec[CchgParams]) -> Sequence[Piece]:
     return [
         *as_it_is(spec),
         *(given if spec.params.gating is not None else []),
-        *(piece for group in groups(spec) for piece in (*group.updates, *group.scores)),
+        *(piece for group in groups(spec) for piece in _pieces(group)),
     ]
+
+
+def _pieces(group: Group) -> Iterator[Piece]:
+    yield from group.updates
+    for of_task in group.scores:
+        yield from of_task
 
 
 def as_it_is(spec: Spec[CchgParams]) -> list[Piece]:
     """Each task without gates, in the order of ``tasks.named``."""
     return [
-        Piece(f"task/{k}", f"The model as it is on {name}", partial(ungated, spec, task), weight=_ask(spec))
+        Piece(f"task/{k}", f"The ungated model on {name}", partial(ungated, spec, task), weight=_ask(spec))
         for k, (name, task) in enumerate(named(spec).items())
     ]
 
@@ -82,17 +92,25 @@ def _updates(spec: Spec[CchgParams], fit: Fit, seeds: range) -> Iterator[Piece]:
         )
 
 
-def _scores(spec: Spec[CchgParams], fit: Fit, seeds: range) -> Iterator[Piece]:
-    params, last = spec.params, _fit_key(fit, seeds, spec.params.steps)
-    words = f"under the gates of {fit.title(params)}, {seeds_label(params, seeds)}"
+def _scores(spec: Spec[CchgParams], fit: Fit, seeds: range) -> Iterator[list[Piece]]:
+    parts = list(blocks(seeds, fitting(len(seeds), _ask(spec), most=len(seeds))))
     for k, (name, task) in enumerate(named(spec).items()):
-        yield Piece(
-            f"scored/{fit.key}/{k}/{seeds.start}-{seeds.stop - 1}",
-            f"{name} {words}",
-            partial(score, spec, task, last),
-            (last,),
-            weight=_ask(spec) * len(seeds),
-        )
+        yield [_scoring(spec, fit, (k, name, task), seeds, part) for part in parts]
+
+
+def _scoring(
+    spec: Spec[CchgParams], fit: Fit, asked: tuple[int, str, Task], group: range, block: range
+) -> Piece:
+    """A block of a group's seeds on one task, by its place and name."""
+    params, last, (k, name, task) = spec.params, _fit_key(fit, group, spec.params.steps), asked
+    within = range(block.start - group.start, block.stop - group.start)
+    return Piece(
+        f"scored/{fit.key}/{k}/{block.start}-{block.stop - 1}",
+        f"{name} under the gates of {fit.title(params)}, {seeds_label(params, block)}",
+        partial(score, spec, task, last, within),
+        (last,),
+        weight=_ask(spec) * len(block),
+    )
 
 
 def _fit_key(fit: Fit, seeds: range, stop: int) -> str:

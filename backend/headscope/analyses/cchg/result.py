@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypedDict
+from typing import Any, ClassVar, Literal, NotRequired, TypedDict
 
 import numpy as np
 from jaxtyping import Float
@@ -35,10 +35,13 @@ class TaskAbout(TypedDict):
 
 
 class TaskScored(TaskAbout):
-    """A task of the run: in which set, and whether it was held out from fitting."""
+    """A task of the run: in which set, whether it was held out from fitting, and whether it stands in surface
+    forms that were.
+    """
 
     set: Literal["retain", "forget"]
     held_out: bool
+    other_forms: NotRequired[bool]
 
 
 class Outcome(TypedDict):
@@ -56,6 +59,20 @@ class Outcome(TypedDict):
     left: float | None
     seeds_apart: int
     of_seeds: int
+    elsewhere: NotRequired[Elsewhere]
+    """Where the fitted tasks have held-out surface forms."""
+
+
+class Elsewhere(TypedDict):
+    """What is ``kept`` and ``left`` in surface forms that no fit saw, with 95 % intervals over fits (None
+    with fewer than two), and what the fit therefore sets apart.
+    """
+
+    kept: float | None
+    left: float | None
+    kept_interval: tuple[float, float] | None
+    left_interval: tuple[float, float] | None
+    holds_for: Literal["the skill", "the format", "can't tell"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,7 +107,13 @@ class CchgResult(Result):
         return {"retained": self.retained, "forgotten": self.forgotten}
 
 
+ONE_FORM = "one surface form"
+"""What a run that has no other says of what it sets apart."""
+
 QUANTITIES: Mapping[str, Quantity] = {
+    "holds_for": Quantity("Holds for"),
+    "retained_keeps_elsewhere": Quantity("Retained keep, other surface forms", "share"),
+    "forgotten_keeps_elsewhere": Quantity("Forgotten keep, other surface forms", "share"),
     "retained_keeps": Quantity("Retained tasks keep", "share"),
     "forgotten_keeps": Quantity("Forgotten tasks keep", "share"),
     "seeds_that_set_apart": Quantity("Seeds that set them apart", "count"),
@@ -100,9 +123,13 @@ QUANTITIES: Mapping[str, Quantity] = {
 
 
 def headline(result: CchgResult, threshold: float = 0.5) -> dict[str, Any]:
-    """How far the sets come apart, as named and exchanged."""
+    """Whether it is the skill or the format that comes apart, then how far, as named and exchanged."""
     named, exchanged = result.fits[:2]
+    elsewhere = named.get("elsewhere")
     return {
+        "holds_for": elsewhere["holds_for"] if elsewhere else ONE_FORM,
+        "retained_keeps_elsewhere": elsewhere["kept"] if elsewhere else None,
+        "forgotten_keeps_elsewhere": elsewhere["left"] if elsewhere else None,
         "retained_keeps": named["kept"],
         "forgotten_keeps": named["left"],
         "seeds_that_set_apart": named["seeds_apart"],

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from headscope.analyses.cchg.result import CchgResult, Outcome
+from headscope.analyses.cchg.result import CchgResult, Outcome, TaskScored
 from headscope.analyses.columns import Column, Table, flat, over_seeds, places, quietly, spread, table
 from headscope.figures.view import View
+from headscope.tasks.wordings import OTHER_FORMS
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class Row:
     regularisation: float
     task: str
     label: str
+    forms: str
     retained: bool
     held_out: bool
     n: int
@@ -36,7 +39,8 @@ def outcomes(result: CchgResult) -> list[Row]:
     for fit in result.fits:
         accuracy, logp = result.accuracy[fit["key"]], result.log_probability[fit["key"]]
         low, mean, high = (over_seeds(accuracy, mode) for mode in ("always", "every", "any"))
-        for k, task in enumerate(result.tasks):
+        for k in _side_by_side(result.tasks):
+            task = result.tasks[k]
             retained = (task["set"] == "retain") == (fit["way"] == "named")
             found.append(
                 Row(
@@ -44,6 +48,7 @@ def outcomes(result: CchgResult) -> list[Row]:
                     regularisation=fit["regularisation"],
                     task=task["name"],
                     label=task["name"] + (" (held out)" if task["held_out"] else ""),
+                    forms=_forms(task),
                     retained=retained,
                     held_out=task["held_out"],
                     n=task["n"],
@@ -56,6 +61,20 @@ def outcomes(result: CchgResult) -> list[Row]:
                 )
             )
     return found
+
+
+def _side_by_side(tasks: Sequence[TaskScored]) -> list[int]:
+    """A task in the forms fitted, then the same in those held out."""
+    names = [task["name"] for task in tasks]
+    order = [name for name in names if not name.endswith(OTHER_FORMS)]
+    return sorted(range(len(names)), key=lambda k: order.index(names[k].removesuffix(OTHER_FORMS)))
+
+
+def _forms(task: TaskScored) -> str:
+    """Whether a task stands in the forms that were fitted."""
+    if "other_forms" not in task:
+        return "one"
+    return "held out" if task["other_forms"] else "fitted"
 
 
 def accuracy(result: CchgResult, view: View) -> Table:
@@ -74,12 +93,13 @@ def accuracy(result: CchgResult, view: View) -> Table:
         ("set", "in this fit", "", np.where(column("retained"), "retained", "forgotten")),
         ("held_out", "held-out task", "", column("held_out")),
         ("n", "held-out examples", "", column("n")),
-        ("accuracy_before", "accuracy, as it is", "share", before),
+        ("forms", "surface forms", "", column("forms")),
+        ("accuracy_before", "accuracy, ungated", "share", before),
         ("accuracy_after", "accuracy, gated, mean over seeds", "share", after),
         ("accuracy_low", "accuracy, gated, lowest seed", "share", column("low")),
         ("accuracy_high", "accuracy, gated, highest seed", "share", column("high")),
         ("left", "left of its accuracy", "share", left),
-        ("log_probability_before", "log-probability, as it is", "nats", column("logp_before")),
+        ("log_probability_before", "log-probability, ungated", "nats", column("logp_before")),
         ("log_probability_after", "log-probability, gated", "nats", column("logp_after")),
     ]
     return table(columns)

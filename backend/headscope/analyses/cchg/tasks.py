@@ -8,6 +8,7 @@ from headscope.analyses.base import Spec
 from headscope.analyses.cchg.schema import CchgParams
 from headscope.errors import Invalid
 from headscope.tasks.task import Split, Task
+from headscope.tasks.wordings import varied
 
 
 class Asked(TypedDict):
@@ -22,7 +23,8 @@ _PARAMS = ("retain", "forget", "held_out_retain", "held_out_forget")
 
 
 def named(spec: Spec[CchgParams]) -> dict[str, Task]:
-    """The run's tasks by name: retained, forgotten, then held out like either.
+    """The run's tasks by name: retained, forgotten, then held out like either; then those that have other
+    surface forms, in these (``tasks.wordings``), in the same order.
 
     Raises ``Invalid`` (same-task) for one that stands in two places, by its name or by its content: what is
     retained can't be forgotten, what is fitted isn't held out.
@@ -35,7 +37,9 @@ def named(spec: Spec[CchgParams]) -> dict[str, Task]:
             if task.name in found or where != (param, task.name):
                 raise _twice(task.name, param, *where)
             found[task.name] = task
-    return found
+    both = {name: varied(task, spec.params.forms) for name, task in found.items()}
+    others = [other for _, other in both.values() if other is not None]
+    return {name: fitted for name, (fitted, _) in both.items()} | {other.name: other for other in others}
 
 
 def asked(task: Task, split: Split, params: CchgParams) -> Asked:

@@ -8,7 +8,7 @@ from headscope.analyses.chg.estimate import estimate
 from headscope.analyses.chg.figures import FIGURES
 from headscope.analyses.chg.gates import offered
 from headscope.analyses.chg.heads import needed
-from headscope.analyses.chg.result import QUANTITIES, ChgResult, headline
+from headscope.analyses.chg.result import QUANTITIES, ChgResult, headline, retell
 from headscope.analyses.chg.schema import PRESETS, ChgParams
 
 CHG = Analysis(
@@ -23,6 +23,7 @@ CHG = Analysis(
     figures=FIGURES,
     headline=headline,
     quantities=QUANTITIES,
+    retell=retell,
     gates=offered,
     heads=needed,
     seeds=seeds,

@@ -12,7 +12,7 @@ from headscope.analyses.chg.result import SOUGHT, ChgResult
 from headscope.analyses.columns import Array, Table, flat, places, table
 from headscope.core.statistics.discovery import RATE, Discoveries
 from headscope.figures import curves
-from headscope.figures.theme import ROLE_LABELS, Drawing, Palette, titled
+from headscope.figures.theme import Drawing, Palette, titled
 from headscope.figures.view import View
 
 _TITLE: Final = "Is it more than any targets would give?"
@@ -33,7 +33,9 @@ def discoveries(result: ChgResult, view: View) -> Drawing:
     traces = [
         trace
         for role in SOUGHT
-        for trace in _dots(role, found[role], shares[role], (null, fits), view.colours)
+        for trace in _dots(
+            role, result.vocabulary.labels[role], found[role], shares[role], (null, fits), view.colours
+        )
     ]
     axis = {"range": [-6, 106], "tickvals": [0, 25, 50, 75, 100]}
     layout = {
@@ -42,7 +44,8 @@ def discoveries(result: ChgResult, view: View) -> Drawing:
         "yaxis": {**axis, "title": {"text": f"% of {fits} fits"}},
         "margin": {"l": 52, "r": 16, "t": 34, "b": 44},
     }
-    counts = " and ".join(f"{int(found[role].found.sum())} {ROLE_LABELS[role]}" for role in SOUGHT)
+    labels = result.vocabulary.labels
+    counts = " and ".join(f"{int(found[role].found.sum())} {labels[role]}" for role in SOUGHT)
     reading = (
         f"A dot is a head, set a little apart from others of its place. Filled: more often than targets "
         f"exchanged among the rows give, at a false-discovery rate of {100 * RATE:.0f} %: {counts}."
@@ -54,9 +57,10 @@ def rows(result: ChgResult, view: View) -> Table:
     """A row for each head: share of fits and of fits on permuted targets, p, q, and whether it stands out."""
     columns = places(result.model)
     shares = {role: one.share for role, one in result.replication(view.threshold).items()}
-    for role, one in result.discoveries(view.threshold).items():
+    for of, one in result.discoveries(view.threshold).items():
+        role = result.vocabulary.names[of]
         columns += [
-            (f"held_{role}", f"share of fits {role}", "share", flat(shares[role])),
+            (f"held_{role}", f"share of fits {role}", "share", flat(shares[of])),
             (f"null_{role}", f"share of fits on permuted targets {role}", "share", flat(one.null_share)),
             (f"p_{role}", f"p, {role}", "", flat(one.p)),
             (f"q_{role}", f"q, {role}", "", flat(one.q)),
@@ -66,7 +70,7 @@ def rows(result: ChgResult, view: View) -> Table:
 
 
 def _dots(
-    role: str, one: Discoveries, share: Array, fits: tuple[int, int], colours: Palette
+    role: str, label: str, one: Discoveries, share: Array, fits: tuple[int, int], colours: Palette
 ) -> list[dict[str, Any]]:
     layer, head = np.indices(share.shape)
     names = np.array([f"{at}.{of}" for at, of in zip(layer.flat, head.flat, strict=True)])
@@ -81,7 +85,7 @@ def _dots(
                 100 * (one.null_share + aside[0])[shown],
                 100 * (share + aside[1])[shown],
                 colours.role(role),
-                ROLE_LABELS[role],
+                label,
                 showlegend=stands_out,
                 marker={
                     "color": colours.role(role),
@@ -90,7 +94,7 @@ def _dots(
                     "symbol": "circle" if stands_out else "circle-open",
                 },
                 text=[
-                    f"{name} {ROLE_LABELS[role]}: q {q:.2g}"
+                    f"{name} {label}: q {q:.2g}"
                     for name, q in zip(names[flat(shown)], one.q[shown], strict=True)
                 ],
                 hovertemplate="%{text}<extra></extra>",

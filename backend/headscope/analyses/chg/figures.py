@@ -15,13 +15,11 @@ from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.gating import roles as gates
 from headscope.core.gating.ablation import told
 from headscope.figures import curves, head_grid
-from headscope.figures.theme import ROLE_LABELS, Drawing, Palette, titled
+from headscope.figures.meta import map_words, told_ability
+from headscope.figures.theme import Drawing, Palette, titled
 from headscope.figures.view import View
 
 Array = NDArray[Any]
-
-LANES = ("as it is", "no push (G0)", "harmful shut (G+)", "only needed open (G−)")
-"""Words for core.gating.roles.CONDITIONS."""
 
 _READINGS = {
     "every": "Each cell is one head; its stripes are the seeds, and where they disagree the rest of the "
@@ -29,18 +27,15 @@ _READINGS = {
     "to it, the smallest is undecided.",
     "always": "A head has a colour only where every seed gave it that role; an empty cell means that the "
     "seeds disagree.",
-    "any": "A head has the colour of any role that some seed gave it; violet means needed and harmful, at "
-    "once or in different seeds.",
+    "any": "A head has the colour of any role that some seed gave it; violet means {needed} and {harmful}, "
+    "at once or in different seeds.",
 }
 _GROUPS = " Brackets join heads that share keys and values."
 
 _SCORES = {
-    "facilitation": (
-        "How needed is each head?",
-        "G−: how far the head stays open although it is pushed shut",
-    ),
-    "interference": ("How harmful is each head?", "1 − G+: how far it stays shut although it is pushed open"),
-    "irrelevance": ("How little does it matter?", "G+ (1 − G−): how far it goes wherever it is pushed"),
+    "facilitation": "G−: how far the head stays open although it is pushed shut",
+    "interference": "1 − G+: how far it stays shut although it is pushed open",
+    "irrelevance": "G+ (1 − G−): how far it goes wherever it is pushed",
 }
 _STATISTICS = {"every": "mean over the seeds", "always": "lowest of the seeds", "any": "highest of the seeds"}
 
@@ -49,12 +44,16 @@ def role_grid(result: ChgResult, view: View) -> Drawing:
     """Which heads the task needs, which harm it, and how sure the seeds are."""
     codes, ran = result.codes(view.threshold), result.ran
     figure = head_grid.roles(codes, ran, view.mode, view.colours, result.heads_a_group)
-    reading = _READINGS[view.mode] + (_GROUPS if result.heads_a_group > 1 else "") + _closed_by(result)
+    words = result.vocabulary
+    reading = _READINGS[view.mode].format(**words.labels) + (_GROUPS if result.heads_a_group > 1 else "")
+    reading += _closed_by(result)
     reading += tables.spared_words(result, view)
     return titled(
         figure,
-        "What each head does for the task",
-        reading,
+        words.title,
+        _caution(result) + reading,
+        vocabulary=map_words(words),
+        ability=told_ability(result.ability),
         threshold=view.threshold,
         mode=view.mode,
         failed_seeds=int((~ran).sum()),
@@ -74,7 +73,7 @@ def score_map(name: str) -> Callable[[ChgResult, View], Drawing]:
         score = result.scores[name]
         values = over_seeds(score, view.mode)
         figure = head_grid.magnitudes(values, view.colours, name=name, group=result.heads_a_group)
-        title, meaning = _SCORES[name]
+        title, meaning = result.vocabulary.questions[name], _SCORES[name]
         reading = f"{meaning}; {_STATISTICS[view.mode]}, from 0 to 1.{_closed_by(result)}"
         if name == "irrelevance":
             reading += tables.spared_words(result, view)
@@ -87,7 +86,8 @@ def ecdf(result: ChgResult, view: View) -> Drawing:
     """The share of heads that reach a score, seeds pooled, with the lowest and highest seed as a band."""
     traces: list[dict[str, Any]] = []
     several = result.ran.sum() > 1
-    for name, colour, word in _score_lines(view.colours):
+    for name, colour in _score_lines(view.colours).items():
+        word = result.vocabulary.scores[name]
         curve = gates.ecdf(result.scores[name])
         percent = [100 * part for part in (curve.pooled, curve.low, curve.high)]
         if several:
@@ -153,8 +153,9 @@ def loss(result: ChgResult, view: View) -> Drawing:
 
 
 def heldout(result: ChgResult, view: View) -> Drawing:
-    """Held-out accuracy and log-probability of the model as it is and under its gates, a dot per seed."""
+    """Held-out accuracy and log-probability of the ungated model and under its gates, a dot per seed."""
     colours = view.colours
+    lanes_told = result.vocabulary.conditions
     lane_colours = (colours.muted, colours.muted, colours.harmful, colours.needed)
     accuracy, log_probability = (
         result.heldout_accuracy * 100,
@@ -177,16 +178,22 @@ def heldout(result: ChgResult, view: View) -> Drawing:
         ),
     ):
         for lane, colour in enumerate(lane_colours):
-            hover = f"{LANES[lane]}: {unit}<extra></extra>"
+            word = lanes_told[lane]
+            hover = f"{word}: {unit}<extra></extra>"
             traces.append(
-                curves.dots(values[lane], lane + spread, colour, LANES[lane], xaxis=axis, hovertemplate=hover)
+                curves.dots(values[lane], lane + spread, colour, word, xaxis=axis, hovertemplate=hover)
             )
         if hard is not None:
-            traces += [_hollow(hard[at], 2 + at, spread, lane_colours[2 + at], axis, unit) for at in (0, 1)]
+            traces += [
+                _hollow(hard[at], 2 + at, spread, lane_colours[2 + at], axis, unit, lanes_told[2 + at])
+                for at in (0, 1)
+            ]
         if masks is not None:
             squares = {"symbol": "square", "size": 6}
             traces += [
-                _hollow(masks[at], 2 + at, spread, lane_colours[2 + at], axis, unit, "binarised", squares)
+                _hollow(
+                    masks[at], 2 + at, spread, lane_colours[2 + at], axis, unit, lanes_told[2 + at], squares
+                )
                 for at in (0, 1)
             ]
         means = quietly(np.nanmean, values, axis=1)
@@ -199,7 +206,7 @@ def heldout(result: ChgResult, view: View) -> Drawing:
     lanes = {
         "range": [3.65 if rounded else 3.5, -0.6],
         "tickvals": [0, 1, 2, 3],
-        "ticktext": list(LANES),
+        "ticktext": list(lanes_told),
         "showgrid": False,
     }
     layout = {
@@ -237,11 +244,11 @@ def heldout(result: ChgResult, view: View) -> Drawing:
 def layers(result: ChgResult, view: View) -> Drawing:
     """How the roles change through the layers: shares of seeds x heads."""
     shares = tables.layer_shares(result, view.threshold)
-    x = np.arange(result.model.n_layers)
+    x, labels = np.arange(result.model.n_layers), result.vocabulary.labels
     traces = [
-        curves.bars(x, 100 * shares[role], view.colours, role, ROLE_LABELS[role])
+        curves.bars(x, 100 * shares[role], view.colours, role, labels[role])
         | {
-            "hovertemplate": "layer %{x}: %{y:.0f} % " + ROLE_LABELS[role] + "<extra></extra>",
+            "hovertemplate": "layer %{x}: %{y:.0f} % " + labels[role] + "<extra></extra>",
             "showlegend": bool((shares[role] > 0).any()),
         }
         for role in ("needed", "both", "harmful", "undecided", "irrelevant")
@@ -264,12 +271,22 @@ def layers(result: ChgResult, view: View) -> Drawing:
     return titled(figure, "Roles through the layers", reading, threshold=view.threshold)
 
 
-def _score_lines(colours: Palette) -> tuple[tuple[str, str, str], ...]:
+def _caution(result: ChgResult) -> str:
+    """What must be said first of a steering map."""
+    if result.vocabulary.kind == "roles":
+        return ""
     return (
-        ("facilitation", colours.needed, "needed"),
-        ("interference", colours.harmful, "harmful"),
-        ("irrelevance", colours.muted, "doesn’t matter"),
+        f"The model {result.ability.words} as it is: too few to say what a head is for. Gates that lift its "
+        "answers show what could be made of the heads, not what they do. "
     )
+
+
+def _score_lines(colours: Palette) -> dict[str, str]:
+    return {
+        "facilitation": colours.needed,
+        "interference": colours.harmful,
+        "irrelevance": colours.muted,
+    }
 
 
 def _hollow(
@@ -279,13 +296,13 @@ def _hollow(
     colour: str,
     axis: str,
     unit: str,
-    how: str = "rounded",
-    look: dict[str, Any] | None = None,
+    told: str,
+    mask: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """One seed each under rounded gates, a little below its lane's dots."""
-    style = look or {"symbol": "diamond-open", "size": 8, "line": {"width": 1.5}}
-    marker = {"color": colour, **style}
-    word = f"{LANES[lane]}, gates {how}"
+    """One seed each under rounded gates, or under the last phase's mask, a little below its lane's dots."""
+    diamond = {"symbol": "diamond-open", "size": 8, "color": colour, "line": {"width": 1.5}}
+    marker, how = (diamond, "rounded") if mask is None else ({**mask, "color": colour}, "binarised")
+    word = f"{told}, gates {how}"
     hover = f"{word}: {unit}<extra></extra>"
     return curves.dots(
         values, lane + 0.28 + spread / 4, colour, word, xaxis=axis, hovertemplate=hover, marker=marker

@@ -38,25 +38,35 @@ def offered(result: ChgResult, asked: AskedGates) -> list[GatePreset]:
     needed, harmful = score["facilitation"] >= threshold, score["interference"] >= threshold
     always = np.asarray((scores(plus, minus)["facilitation"] >= threshold).all(axis=0))
     n = int(needed.sum())
+    words = result.vocabulary
+    lifts, hurts = (words.clauses[role] for role in ("needed", "harmful"))
     found = [
-        GatePreset("plus", "G+", f"The gates pushed open{of}: harmful heads stay shut.", one_plus),
-        GatePreset("minus", "G−", f"The gates pushed shut{of}: needed heads stay open.", one_minus),
-        _mask("facilitating", "Only needed heads", f"The {_heads(n)} needed{of}; all others off.", needed),
+        GatePreset("plus", "G+", f"The gates pushed open{of}: {words.heads('harmful')} stay shut.", one_plus),
+        GatePreset(
+            "minus", "G−", f"The gates pushed shut{of}: {words.heads('needed')} stay open.", one_minus
+        ),
+        _mask(
+            "facilitating",
+            f"Only {words.heads('needed')}",
+            f"The {_heads(n)} {lifts}{of}; all others off.",
+            needed,
+        ),
         _mask(
             "without-harmful",
-            "Without harmful heads",
-            f"The {_heads(int(harmful.sum()))} harmful{of} off; all others on.",
+            f"Without {words.heads('harmful')}",
+            f"The {_heads(int(harmful.sum()))} {hurts}{of} off; all others on.",
             ~harmful,
         ),
         _mask(
             "always",
-            "Always needed",
-            f"The {_heads(int(always.sum()))} needed in each of {len(plus)} seeds; all others off.",
+            f"Always {words.labels['needed']}",
+            f"The {_heads(int(always.sum()))} {lifts} in each of {len(plus)} seeds; all others off.",
             always,
         ),
     ]
     drawn = _drawn(f"random preset {asked.run} {seed}", needed.shape, n)
-    reading = f"{_heads(n)} drawn at random, as many as are needed{of}: what any so few would do."
+    alike = "are needed" if words.kind == "roles" else words.clauses["needed"].removeprefix("that ")
+    reading = f"{_heads(n)} drawn at random, as many as {alike}{of}: what any so few would do."
     return [*found, *asked.later, _mask("random", "Random, as many", reading[0].upper() + reading[1:], drawn)]
 
 

@@ -148,7 +148,7 @@ def _chosen(
         train, test = (f"{int(mask.sum())} of {len(mask)}" for mask in masks.values())
         guessed = "" if chance is None else f" Guessing the most frequent answer gets {100 * chance:.1f} %."
         yield (
-            f"Fitted and scored on the rows that the model gets right as it is: {train} to fit on, {test} "
+            f"Fitted and scored on the rows that the ungated model gets right: {train} to fit on, {test} "
             f"held out.{guessed}"
         )
 

@@ -94,7 +94,7 @@ def score(
 
 
 def ungated(spec: Spec[ChgParams], context: Context) -> Kept:
-    """The model as it is on the held-out examples, and what examples the task gives."""
+    """The ungated model on the held-out examples, and what examples the task gives."""
     from headscope.core.gating.fit import autocasts
 
     examples, train = rows(spec, context, "test"), rows(spec, context, "train")

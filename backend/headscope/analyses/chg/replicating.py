@@ -20,7 +20,7 @@ from headscope.core.statistics.replication import (
     replication,
 )
 from headscope.figures import curves
-from headscope.figures.theme import ROLE_LABELS, Drawing, Palette, titled
+from headscope.figures.theme import Drawing, Palette, titled
 from headscope.figures.view import View
 
 SOUGHT: Final = ("needed", "harmful")
@@ -35,9 +35,9 @@ _NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"
 def replicates(result: ChgResult, view: View) -> Drawing:
     """How likely a new fit gives a head a role that so many of the fits gave it."""
     found = result.replication(view.threshold)
-    fits = int(result.ran.sum())
+    fits, labels = int(result.ran.sum()), result.vocabulary.labels
     traces = [
-        _dots(role, one, place * _APART, view.colours)
+        _dots(role, labels[role], one, place * _APART, view.colours)
         for place, (role, one) in zip((-1, 0, 1), found.items(), strict=True)
     ]
     layout = {
@@ -54,7 +54,7 @@ def replicates(result: ChgResult, view: View) -> Drawing:
     halves = result.split_half(view.threshold)
     reading = (
         "A dot is all heads with the role in so many fits, the larger the more heads: how likely a new fit "
-        f"gives it again, with a bar that holds the true rate in 90 %. {advice}{_halves(halves)}"
+        f"gives it again, with a bar that holds the true rate in 90 %. {advice}{_halves(halves, labels)}"
     )
     meta = {
         "threshold": view.threshold,
@@ -69,7 +69,8 @@ def replicates(result: ChgResult, view: View) -> Drawing:
 
 def rows(result: ChgResult, view: View) -> Table:
     """A row for each role and number of fits with it: heads, rate, verdict, how many fits are missing."""
-    parts = [_role_rows(role, one) for role, one in result.replication(view.threshold).items()]
+    names = result.vocabulary.names
+    parts = [_role_rows(names[role], one) for role, one in result.replication(view.threshold).items()]
     titles = (
         ("role", "role", ""),
         ("fits_with", "fits with the role", ""),
@@ -143,8 +144,8 @@ def _more(more: int) -> str:
     return f"{more} more fit{'' if more == 1 else 's'},"
 
 
-def _halves(halves: Mapping[str, float | None]) -> str:
-    known = [f"{halves[role]:.2f} of {role}" for role in SOUGHT if halves[role] is not None]
+def _halves(halves: Mapping[str, float | None], labels: Mapping[str, str]) -> str:
+    known = [f"{halves[role]:.2f} of {labels[role]}" for role in SOUGHT if halves[role] is not None]
     if not known:
         return ""
     return (
@@ -169,13 +170,13 @@ def _many(heads: int) -> str:
     return f"{heads} head" if heads == 1 else f"{heads} heads"
 
 
-def _dots(role: str, found: Replication, aside: float, colours: Palette) -> dict[str, Any]:
+def _dots(role: str, label: str, found: Replication, aside: float, colours: Palette) -> dict[str, Any]:
     each, heads = _each(found), _heads(found)
     there = heads > 0
     rate, low, high = (100 * part[there] for part in (each.rate, each.low, each.high))
     size = 6 + 16 * np.sqrt(heads[there] / heads.sum())
     words = [
-        f"{ROLE_LABELS[role]} in {k} of {found.fits} fits, {_many(n)}: {VERDICTS[verdict]}"
+        f"{label} in {k} of {found.fits} fits, {_many(n)}: {VERDICTS[verdict]}"
         for k, n, verdict in zip(
             *(part[there].tolist() for part in (each.count, heads, each.verdict)), strict=True
         )
@@ -186,7 +187,7 @@ def _dots(role: str, found: Replication, aside: float, colours: Palette) -> dict
         each.count[there] + aside,
         rate,
         colour,
-        ROLE_LABELS[role],
+        label,
         showlegend=True,
         error_y={
             "type": "data",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -14,7 +15,9 @@ from headscope.analyses.base import Quantity, Result
 from headscope.analyses.chg import rounding
 from headscope.analyses.result import added
 from headscope.core.gating import roles
+from headscope.core.gating.ability import LEAST, Ability
 from headscope.core.gating.rounding import Rounded
+from headscope.core.gating.vocabulary import ROLES, STEERING, Vocabulary
 from headscope.core.statistics.discovery import Discoveries, discoveries
 from headscope.core.statistics.replication import Replication, replication, split_half
 from headscope.tasks.task import Split
@@ -77,6 +80,18 @@ class ChgResult(Result):
     partial: Mapping[str, int] | None = None
     added_to: Mapping[str, Any] | None = None
     notes: Sequence[str] = ()
+
+    @cached_property
+    def ability(self) -> Ability:
+        """How the model does on the held-out rows as it is. A coin is the chance of any pair."""
+        known = self.chance if self.chance is not None else 0.5 if self.judged == "pair" else None
+        accuracy = self.heldout_accuracy[roles.CONDITIONS.index("ungated")]
+        return Ability(float(accuracy.mean(dtype=np.float64)), self.n_test, known)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """How it speaks of its heads: of roles only where the model can do the task."""
+        return ROLES if self.ability.can_do else STEERING
 
     @property
     def ablation(self) -> str:
@@ -177,17 +192,30 @@ class ChgResult(Result):
 SOUGHT: Final = ("needed", "harmful")
 """The roles that are told of in numbers."""
 
+
+def _shares(words: Vocabulary) -> dict[str, Quantity]:
+    """How a vocabulary tells the shares of heads."""
+    told = {}
+    for role in SOUGHT:
+        name, label = words.names[role], words.labels[role]
+        told[f"always_{name}"] = Quantity(f"Always {label}", "share")
+        told[f"any_{name}"] = Quantity(f"{label.capitalize()} in some seed", "share")
+    for role in SOUGHT:
+        name, label = words.names[role], words.labels[role]
+        told[f"replicating_{name}"] = Quantity(f"{label.capitalize()}, and replicates", "share")
+    for role in SOUGHT:
+        name, label = words.names[role], words.labels[role]
+        told[f"discovered_{name}"] = Quantity(
+            f"{label.capitalize()} beyond permuted targets, FDR 5 %", "share"
+        )
+    for role in SOUGHT:
+        told[f"split_half_{words.names[role]}"] = Quantity(f"Split-half correlation, {words.labels[role]}")
+    return told
+
+
 QUANTITIES: Mapping[str, Quantity] = {
-    "always_needed": Quantity("Always needed", "share"),
-    "any_needed": Quantity("Needed in some seed", "share"),
-    "always_harmful": Quantity("Always harmful", "share"),
-    "any_harmful": Quantity("Harmful in some seed", "share"),
-    "replicating_needed": Quantity("Needed, and replicates", "share"),
-    "replicating_harmful": Quantity("Harmful, and replicates", "share"),
-    "discovered_needed": Quantity("Needed beyond permuted targets, FDR 5 %", "share"),
-    "discovered_harmful": Quantity("Harmful beyond permuted targets, FDR 5 %", "share"),
-    "split_half_needed": Quantity("Split-half correlation, needed"),
-    "split_half_harmful": Quantity("Split-half correlation, harmful"),
+    **_shares(ROLES),
+    **_shares(STEERING),
     "accuracy_ungated": Quantity("Accuracy, ungated", "share"),
     "accuracy_plus": Quantity("Accuracy under G+", "share"),
     "accuracy_minus": Quantity("Accuracy under G−", "share"),
@@ -218,7 +246,14 @@ def headline(result: ChgResult, threshold: float = 0.5) -> dict[str, Any]:
     if result.binary_accuracy is not None:
         for name, row in zip(("plus", "minus"), result.binary_accuracy, strict=True):
             numbers[f"accuracy_{name}_binary"] = float(row[result.ran].mean()) if result.ran.any() else None
-    return {name: numbers[name] for name in QUANTITIES if name in numbers}
+    ordered = {name: numbers[name] for name in QUANTITIES if name in numbers}
+    return _worded(ordered, result.vocabulary)
+
+
+def retell(stored: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A headline that was stored before there were steering maps, as it is told today."""
+    accuracy = stored.get("accuracy_ungated")
+    return _worded(stored, STEERING) if accuracy is not None and accuracy < LEAST else stored
 
 
 def _rounding(found: Mapping[str, Rounded]) -> dict[str, float]:
@@ -228,3 +263,13 @@ def _rounding(found: Mapping[str, Rounded]) -> dict[str, float]:
         return {}
     means = {f"accuracy_{name}_rounded": float(one.hard.mean()) for name, one in scored.items()}
     return means | {"rounding": max((one.largest for one in scored.values()), key=abs)}
+
+
+def _worded(numbers: Mapping[str, Any], words: Vocabulary) -> dict[str, Any]:
+    """Numbers of roles by a vocabulary's names: a steering map has ``always_lifts_open``."""
+    return {_named(name, words): value for name, value in numbers.items()}
+
+
+def _named(name: str, words: Vocabulary) -> str:
+    before, _, role = name.rpartition("_")
+    return f"{before}_{words.names[role]}" if role in SOUGHT else name

@@ -1,7 +1,7 @@
 """The rows that a gating run is fitted and scored on: with how many in-context examples, all or those solved.
 
 1. ``shots=auto``: pieces try some numbers of in-context examples (``analyses.shots``).
-2. ``examples=solved``: pieces ask the model as it is for every row, ``solved/train/0-127``; only the rows
+2. ``examples=solved``: pieces ask the ungated model for every row, ``solved/train/0-127``; only the rows
    that it gets right are kept, and chance is that of guessing the most frequent answer among them.
 3. Where seeds are added to an earlier run, what that one found holds.
 """
@@ -36,7 +36,7 @@ MATHEMATICS: Final = ("gsm8k",)
 """Tasks whose rows the authors' code begins without a BOS."""
 
 Mask = UInt8[np.ndarray, " row"]
-"""1 for each row that the model gets right as it is."""
+"""1 for each row that the ungated model gets right."""
 
 _SPLITS: tuple[Split, ...] = get_args(Split)
 
@@ -93,7 +93,7 @@ def only(drawn: Examples, mask: Mask) -> Examples:
     kept = tuple(example for example, right in zip(drawn, mask.tolist(), strict=False) if right)
     if len(kept) < LEAST_SOLVED:
         raise Refused(
-            f"The model gets {len(kept)} of {len(drawn)} rows right as it is; {LEAST_SOLVED} are needed.",
+            f"The ungated model gets {len(kept)} of {len(drawn)} rows right; {LEAST_SOLVED} are needed.",
             "Use all examples, more in-context examples, more rows, or a model that can do the task.",
             code="none-solved",
         )

@@ -185,7 +185,7 @@ class ChgParams(Params):
     examples: Literal["all", "solved"] = Field(
         default="all",
         title="Examples",
-        description="All rows, or only those that the model gets right as it is: then the gates show what it "
+        description="All rows, or only those that the ungated model gets right: then the gates show what it "
         "does where it can do the task.",
     )
     check_closed: bool = Field(

@@ -11,6 +11,8 @@ import numpy as np
 
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import Array, Column, Table, table
+from headscope.core.gating.vocabulary import ROLES as ROLES_OF_HEADS
+from headscope.core.gating.vocabulary import Vocabulary
 from headscope.core.statistics.certainty import (
     SETTLED,
     Certainty,
@@ -39,7 +41,8 @@ def seeds(result: ChgResult, view: View) -> Drawing:
     traces: list[dict[str, Any]] = []
     for role, sure in found.items():
         if sure is not None:
-            traces += _lines(role, sure, has[role], advice, view.colours)
+            label = result.vocabulary.labels[role]
+            traces += _lines(role, label, sure, has[role], advice, view.colours)
     layout = {
         "height": 280,
         "xaxis": {"title": {"text": "seeds"}, "rangemode": "tozero", "dtick": _every(result, advice)},
@@ -50,16 +53,17 @@ def seeds(result: ChgResult, view: View) -> Drawing:
     meta = {
         "threshold": view.threshold,
         "intervals": _intervals(found),
-        **_advised(len(has["needed"]), advice),
+        **_advised(len(has["needed"]), advice, result.vocabulary),
     }
-    return titled({"data": traces, "layout": layout}, _TITLE, _reading(has["needed"], advice), **meta)
+    return titled({"data": traces, "layout": layout}, _TITLE, _reading(result, has["needed"], advice), **meta)
 
 
 def rows(result: ChgResult, view: View) -> Table:
     """A row for each role and number of seeds; beyond those there are, extrapolated and without interval."""
     has = held(result, view.threshold)
     advice = suggestion(has)
-    parts = [_role_rows(role, per_seed, advice) for role, per_seed in has.items()]
+    names = result.vocabulary.names
+    parts = [_role_rows(names[role], per_seed, advice) for role, per_seed in has.items()]
     columns: list[Column] = [
         (name, title, unit, np.concatenate([part[name] for part in parts]))
         for name, title, unit in (
@@ -82,15 +86,14 @@ def held(result: ChgResult, threshold: float) -> dict[str, Array]:
     return {role: np.asarray(result.scores[name][result.ran] >= threshold) for role, name in ROLES.items()}
 
 
-def words(n: int, advice: Suggestion | None) -> str:
+def words(n: int, advice: Suggestion | None, vocabulary: Vocabulary = ROLES_OF_HEADS) -> str:
     """What more seeds would bring, for a reader."""
     if n == 0:
         return "No seed has a fit."
     if advice is None:
         return "One seed shows no spread, and nothing can be foreseen from it: add at least two."
-    moves = (
-        f"One seed more is expected to move {_named(advice.share)} by {_percent(advice.step)} of all heads"
-    )
+    named = _named(advice.share, vocabulary)
+    moves = f"One seed more is expected to move {named} by {_percent(advice.step)} of all heads"
     limit = _percent(SETTLED)
     if not advice.more:
         return f"Enough: no share is expected to move by {limit} of all heads with one seed more."
@@ -101,7 +104,7 @@ def words(n: int, advice: Suggestion | None) -> str:
 
 
 def _lines(
-    role: str, sure: Certainty, has: Array, advice: Suggestion | None, colours: Palette
+    role: str, label: str, sure: Certainty, has: Array, advice: Suggestion | None, colours: Palette
 ) -> list[dict[str, Any]]:
     n, colour = len(has), colours.role(role)
     x, beyond = np.arange(1, n + 1), _beyond(n, advice)
@@ -112,11 +115,11 @@ def _lines(
     ):
         group, hover = (
             f"{role} {name}",
-            f"{role} in {name}, %{{x}} seeds: %{{y:.1f}} % of heads<extra></extra>",
+            f"{label} in {name}, %{{x}} seeds: %{{y:.1f}} % of heads<extra></extra>",
         )
         if share.interval is not None:
             traces.append(curves.band(x, 100 * share.low, 100 * share.high, colour, group))
-        traces.append(_curve(x, share, colour, f"{role} in {name}", dash, group, hover))
+        traces.append(_curve(x, share, colour, f"{label} in {name}", dash, group, hover))
         if len(beyond):
             ahead = np.append(n, beyond)
             y = 100 * further(has, ahead.tolist())
@@ -124,8 +127,8 @@ def _lines(
             dotted = {"dash": "dot"}
             traces.append(
                 curves.line(
-                    ahead, y, colour, f"{group} expected", line=dotted, legendgroup=group, showlegend=False,
-                    hovertemplate=hover,
+                    ahead, y, colour, f"{label} {name} expected", line=dotted, legendgroup=group,
+                    showlegend=False, hovertemplate=hover,
                 )
             )  # fmt: skip
     return traces
@@ -158,17 +161,17 @@ def _intervals(found: Mapping[str, Certainty | None]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _advised(n: int, advice: Suggestion | None) -> dict[str, Any]:
-    return {"advice": words(n, advice), "more_seeds": None if advice is None else advice.more}
+def _advised(n: int, advice: Suggestion | None, vocabulary: Vocabulary) -> dict[str, Any]:
+    return {"advice": words(n, advice, vocabulary), "more_seeds": None if advice is None else advice.more}
 
 
-def _reading(has: Array, advice: Suggestion | None) -> str:
-    n = len(has)
+def _reading(result: ChgResult, has: Array, advice: Suggestion | None) -> str:
+    n, vocabulary = len(has), result.vocabulary
     if n < 2:
-        return words(n, advice)
+        return words(n, advice, vocabulary)
     reading = (
-        f"{words(n, advice)} Up to the dotted upright line: the mean over all sets of so many of the {n} "
-        "seeds; the band holds 95 % of such sets."
+        f"{words(n, advice, vocabulary)} Up to the dotted upright line: the mean over all sets of so many of "
+        f"the {n} seeds; the band holds 95 % of such sets."
     )
     if advice is not None and advice.more:
         reading += " Beyond it, dotted: what further seeds are expected to show."
@@ -207,9 +210,9 @@ def _parts(name: str) -> tuple[str, str, str]:
     return name, f"{name}_low", f"{name}_high"
 
 
-def _named(share: str) -> str:
+def _named(share: str, vocabulary: Vocabulary) -> str:
     part, role = share.split()
-    return f"the share {role} in {'every' if part == 'always' else 'some'} seed"
+    return f"the share {vocabulary.clauses[role]} in {'every' if part == 'always' else 'some'} seed"
 
 
 def _percent(share: float) -> str:

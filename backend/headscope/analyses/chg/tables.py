@@ -37,31 +37,40 @@ def heads(result: ChgResult, view: View) -> Table:
             (f"{name}_mean", f"{name}, mean", "", flat(quietly(np.nanmean, score, axis=0))),
             (f"{name}_sd", f"{name}, sd over seeds", "", flat(spread(score))),
         ]
+    names = result.vocabulary.names
     for code, role in enumerate(ROLE_NAMES):
-        columns.append((f"share_{role}", f"share of seeds {role}", "", flat(_share(codes == code))))
+        word = _spoken(names[role])
+        columns.append((f"share_{names[role]}", f"share of seeds {word}", "", flat(_share(codes == code))))
     for role, has in gates.held(codes).items():
+        name, word = names[role], _spoken(names[role])
         columns += [
-            (f"always_{role}", f"always {role}", "", flat(has.all(axis=0) & (len(codes) > 0))),
-            (f"any_{role}", f"any {role}", "", flat(has.any(axis=0))),
+            (f"always_{name}", f"always {word}", "", flat(has.all(axis=0) & (len(codes) > 0))),
+            (f"any_{name}", f"any {word}", "", flat(has.any(axis=0))),
         ]
     for role, found in result.replication(view.threshold).items():
+        name, word = names[role], _spoken(names[role])
         columns += [
             (
-                f"held_{role}",
-                f"share of seeds with the role {role}, alone or not",
+                f"held_{name}",
+                f"share of seeds with the role {word}, alone or not",
                 "share",
                 flat(found.share),
             ),
-            (f"rate_{role}", f"probability of {role} in a new fit", "share", flat(found.rate)),
-            (f"rate_{role}_low", f"rate of {role}, lower end of 90 %", "share", flat(found.low)),
-            (f"rate_{role}_high", f"rate of {role}, upper end of 90 %", "share", flat(found.high)),
-            (f"verdict_{role}", f"verdict on {role}", "", flat(np.array(VERDICTS)[found.verdict])),
+            (f"rate_{name}", f"probability of {word} in a new fit", "share", flat(found.rate)),
+            (f"rate_{name}_low", f"rate of {word}, lower end of 90 %", "share", flat(found.low)),
+            (f"rate_{name}_high", f"rate of {word}, upper end of 90 %", "share", flat(found.high)),
+            (f"verdict_{name}", f"verdict on {word}", "", flat(np.array(VERDICTS)[found.verdict])),
         ]
     for role, beyond in result.discoveries(view.threshold).items():
         columns += [
-            (f"null_{role}", f"share of fits on permuted targets {role}", "share", flat(beyond.null_share)),
-            (f"p_{role}", f"p of {role}, against permuted targets", "", flat(beyond.p)),
-            (f"q_{role}", f"q of {role}, false-discovery rate", "", flat(beyond.q)),
+            (
+                f"null_{names[role]}",
+                f"share of fits on permuted targets {names[role]}",
+                "share",
+                flat(beyond.null_share),
+            ),
+            (f"p_{names[role]}", f"p of {names[role]}, against permuted targets", "", flat(beyond.p)),
+            (f"q_{names[role]}", f"q of {names[role]}, false-discovery rate", "", flat(beyond.q)),
         ]
     if result.closed_rise is not None and result.closed_rise_se is not None:
         columns += [
@@ -163,7 +172,10 @@ def layers(result: ChgResult, view: View) -> Table:
     """A row for each layer: the share of seeds x heads with each role."""
     shares = layer_shares(result, view.threshold)
     columns: list[Column] = [("layer", "layer", "", np.arange(result.model.n_layers))]
-    return table(columns + [(role, role, "share", values) for role, values in shares.items()])
+    names = {role: result.vocabulary.names[role] for role in shares}
+    return table(
+        columns + [(names[role], _spoken(names[role]), "share", values) for role, values in shares.items()]
+    )
 
 
 def layer_shares(result: ChgResult, threshold: float) -> dict[str, Array]:
@@ -172,6 +184,10 @@ def layer_shares(result: ChgResult, threshold: float) -> dict[str, Array]:
     return {
         role: np.asarray(quietly(np.mean, codes == code, axis=(0, 2))) for code, role in enumerate(ROLE_NAMES)
     }
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _share(has: Array) -> Array:

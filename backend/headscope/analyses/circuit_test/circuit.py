@@ -8,17 +8,18 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Float
 
-from headscope.analyses import held_out
+from headscope.analyses import ablation, held_out
 from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Spec
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.circuit_test.schema import CircuitTestParams
 from headscope.analyses.gating_run import gating_run
 from headscope.analyses.relatives.result import MEASURES, RelativesResult
+from headscope.core.gating.ablation import REFERENCE_ROWS
 from headscope.core.model.head_list import Head, check_heads, read_heads
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
-from headscope.tasks.task import Examples
+from headscope.tasks.task import Examples, Split
 
 RANKINGS: Final[Mapping[str, str]] = {
     "gating": "Causal head gating",
@@ -86,17 +87,31 @@ def own_rows(spec: Spec[CircuitTestParams]) -> CircuitTestParams:
 
 
 def rows(spec: Spec[CircuitTestParams], context: Context) -> Examples:
-    """Held-out rows; ``Invalid`` (task-missing) without a task."""
-    run, model = gating(spec), context.model
-    if run is not None:
-        return held_out.held_out(spec.task, run, spec.params.n_test, model)
+    """Held-out rows, those that the ablation can be used on; ``Invalid`` (task-missing) without a task."""
+    run, limit = gating(spec), spec.params.n_test
+    if run is None:
+        drawn = _drawn(spec, context, "test", limit)
+    else:
+        drawn = held_out.held_out(spec.task, run, limit, context.model)
+    return ablation.usable(spec.params.ablation, drawn)
+
+
+def training(spec: Spec[CircuitTestParams], context: Context) -> Examples:
+    """Other rows of the task, for heads that are switched off."""
+    run = gating(spec)
+    if run is None:
+        return _drawn(spec, context, "train", REFERENCE_ROWS)
+    return held_out.other_rows(spec.task, run, context.model)
+
+
+def _drawn(spec: Spec[CircuitTestParams], context: Context, split: Split, limit: int) -> Examples:
     return held_out.of_task(spec.task).examples(
-        model.tokenizer,
-        "test",
-        limit=spec.params.n_test,
+        context.model.tokenizer,
+        split,
+        limit=limit,
         seed=spec.params.split_seed,
         shots=in_context.taken(spec.params, context.pieces),
-        n_ctx=model.info.n_ctx,
+        n_ctx=context.model.info.n_ctx,
     )
 
 

@@ -14,8 +14,10 @@ from functools import partial
 
 import numpy as np
 
+from headscope.analyses import ablation
 from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
+from headscope.analyses.chg.rows import NOMINAL_TOKENS
 from headscope.analyses.circuit_test.circuit import (
     circuit,
     drawing,
@@ -23,13 +25,14 @@ from headscope.analyses.circuit_test.circuit import (
     own_rows,
     rankings,
     rows,
+    training,
 )
 from headscope.analyses.circuit_test.result import CircuitTestResult
 from headscope.analyses.circuit_test.schema import CircuitTestParams
 from headscope.analyses.circuit_test.sets import Sets, sets
 from headscope.analyses.circuit_test.verdicts import verdicts
 from headscope.analyses.cutting import blocks, fitting, span
-from headscope.analyses.held_out import NOMINAL_TOKENS, scoring, sizes
+from headscope.analyses.held_out import scoring, sizes
 from headscope.analyses.relatives.result import RelativesResult
 from headscope.core.gating.faithfulness import cmd, cpr, faithfulness, head_counts
 from headscope.core.model.cost import forward_flop
@@ -48,13 +51,13 @@ def estimate(
     """Wall seconds and peak bytes; raises what ``circuit`` and ``rankings`` do."""
     params, model = spec.params, spec.model
     evaluations = len(sets(spec).distinct)
-    answers = 2 if params.metric == "logit_difference" else 1
+    passes = (2 if params.metric == "logit_difference" else 1) * (1 + ablation.PASSES[params.ablation])
     return scoring(
         model,
         params.dtype,
         sizes(spec.task, tokenizer, drawing(spec, tokenizer), params.n_test, model),
-        layers=answers * evaluations * model.n_layers,
-        readings=answers * evaluations,
+        layers=passes * evaluations * model.n_layers,
+        readings=passes * evaluations,
         throughput=throughput,
         basis=f"{evaluations} sets of heads",
     )
@@ -62,15 +65,21 @@ def estimate(
 
 def plan(spec: Spec[CircuitTestParams]) -> Sequence[Piece]:
     """Blocks of sets; raises what ``circuit`` and ``rankings`` do."""
+    ablation.check_pairs(spec.params.ablation, spec.task)
     found = sets(spec)
     flop = forward_flop(spec.model, NOMINAL_TOKENS, 1) * spec.params.n_test
     asked = own_rows(spec)
-    return in_context.pieces(asked, spec.task, spec.model) + [
+    chosen = in_context.keys(asked)
+    before = [
+        *in_context.pieces(asked, spec.task, spec.model),
+        *ablation.means(spec.params.ablation, spec.model, partial(training, spec), chosen),
+    ]
+    return before + [
         Piece(
             _key(block),
             "Sets of heads kept",
             partial(_scored, spec, found, block),
-            in_context.keys(asked),
+            (*chosen, *ablation.needs(spec.params.ablation)),
             weight=flop * len(block),
         )
         for block in _blocks(spec, found)
@@ -127,6 +136,7 @@ def assemble(spec: Spec[CircuitTestParams], pieces: Pieces) -> CircuitTestResult
         tests=[],
         notes=[
             *in_context.notes(own_rows(spec), pieces),
+            *ablation.notes(params.ablation),
             *_notes(spec, scores.shape[1], whole - none, int(parts[0]["n_left_out"][0])),
         ],
     )
@@ -152,7 +162,12 @@ def _scored(spec: Spec[CircuitTestParams], found: Sets, block: range, context: C
     examples = rows(spec, context)
     gates = torch.from_numpy(found.distinct[block.start : block.stop]).to(torch.float32)
     scores = example_scores(
-        context.model, examples, gates, metric=spec.params.metric, checkpoint=context.checkpoint
+        context.model,
+        examples,
+        gates,
+        metric=spec.params.metric,
+        replacements=ablation.replacements(spec.params.ablation, partial(training, spec), context),
+        checkpoint=context.checkpoint,
     )
     return {"scores": scores.numpy(), "n_left_out": np.array([examples.n_left_out])}
 
@@ -160,7 +175,7 @@ def _scored(spec: Spec[CircuitTestParams], found: Sets, block: range, context: C
 def _notes(spec: Spec[CircuitTestParams], n: int, gain: float, left_out: int) -> Iterator[str]:
     if not gain > 0:
         yield (
-            "The model as it is does no better than with every head replaced: there is nothing to be "
+            "The ungated model does no better than with every head replaced: there is nothing to be "
             "faithful to, and no faithfulness is given."
         )
     if n < 64:
@@ -172,7 +187,9 @@ def _notes(spec: Spec[CircuitTestParams], n: int, gain: float, left_out: int) ->
                 "The rankings by effects were measured on held-out rows, these or some of them: that favours "
                 "them over causal head gating, which saw none."
             )
-    if gating(spec) is None and not spec.inputs.get("relatives"):
+    if (run := gating(spec)) is not None:
+        yield from ablation.unlike(spec.params.ablation, run.params)
+    elif not spec.inputs.get("relatives"):
         yield "No run was named to rank heads by: there are random rankings only."
     if left_out:
         yield f"{left_out} rows are longer than the model's context and were left out."

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from headscope.analyses.base import Params
-from headscope.analyses.parameters import FirstSeed, HeadList, Precision, Shots, SplitSeed
+from headscope.analyses.parameters import (
+    AblationSetting,
+    FirstSeed,
+    HeadList,
+    Precision,
+    Shots,
+    SplitSeed,
+)
 from headscope.analyses.references import GatingRef, RunRef
 
 
 class CircuitTestParams(Params):
     """Which heads are the circuit, which rankings are set beside it, and how much is drawn at random."""
+
+    ADDED: ClassVar[frozenset[str]] = frozenset({"ablation"})
 
     heads: HeadList = Field(
         default=None,
@@ -56,6 +65,7 @@ class CircuitTestParams(Params):
         description="Mean log-probability of the targets, or how far their logit is above the wrong "
         "answer's, for tasks that have one.",
     )
+    ablation: AblationSetting = "zero"
     orders: int = Field(
         default=20,
         ge=1,

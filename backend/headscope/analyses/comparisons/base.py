@@ -16,15 +16,14 @@ from headscope.analyses.base import Result
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import Table
 from headscope.core.gating.ablation import told
-from headscope.core.gating.roles import Array
+from headscope.core.gating.roles import SCORE_NAMES, Array
+from headscope.core.gating.vocabulary import VOCABULARIES
 from headscope.errors import Invalid
 from headscope.figures.theme import Drawing
 from headscope.figures.view import View
 
 MOST = 24
 """Runs in one comparison; more can't be told apart in a picture."""
-
-SCORE_WORDS = {"facilitation": "needed", "interference": "harmful", "irrelevance": "doesn’t matter"}
 
 _NOT_SCHEDULE = frozenset({"seeds", "first_seed", "dtype", "run"})
 
@@ -93,6 +92,14 @@ class Chosen:
     runs: tuple[Compared, ...]
     notes: tuple[str, ...]
 
+    def words(self, *, published: bool = False) -> dict[str, str]:
+        """What a head with a high score is, by score: in the words of each kind of map among the runs, and of
+        roles where the paper's values stand beside them.
+        """
+        kinds = {run.gating.vocabulary.kind for run in self.runs} | ({"roles"} if published else set())
+        spoken = [words.scores for kind, words in VOCABULARIES.items() if kind in kinds]
+        return {score: " / ".join(dict.fromkeys(words[score] for words in spoken)) for score in SCORE_NAMES}
+
     @property
     def fewest_seeds(self) -> int:
         """The smallest number of finished seeds of a run that has any; 0 where none has."""
@@ -146,9 +153,11 @@ def _once(runs: Iterable[Compared]) -> list[Compared]:
 
 
 def _labelled(runs: Sequence[Compared]) -> tuple[Compared, ...]:
-    """ "SmolLM2-135M · Singular to plural"; runs of one model and task are told apart by id, or by number."""
+    """ "SmolLM2-135M · Singular to plural", with a word where it is a steering map; runs of one model and
+    task are told apart by id, or by number.
+    """
     named = [replace(run, model=run.model or run.result.model.name) for run in runs]
-    words = [f"{run.model} · {run.task}{_by(run)}" for run in named]
+    words = [f"{run.model} · {run.task}{_by(run)}{_kind(run)}" for run in named]
     return tuple(
         replace(
             run,
@@ -161,6 +170,10 @@ def _labelled(runs: Sequence[Compared]) -> tuple[Compared, ...]:
 def _by(run: Compared) -> str:
     """What was done to closed heads, where it wasn't the paper's."""
     return "" if run.gating.ablation == "zero" else f", {told(run.gating.ablation)}"
+
+
+def _kind(run: Compared) -> str:
+    return " (steering)" if run.gating.vocabulary.kind == "steering" else ""
 
 
 def _check_weights(runs: Sequence[Compared]) -> None:
@@ -186,6 +199,7 @@ def _check_model(runs: Sequence[Compared]) -> None:
 
 
 def _notes(runs: Sequence[Compared]) -> Iterable[str]:
+    yield from _steering(runs)
     yield from _of_seeds(runs)
     differing = {
         name: values
@@ -198,6 +212,15 @@ def _notes(runs: Sequence[Compared]) -> Iterable[str]:
     precisions = _spoken({run.result.model.dtype for run in runs})
     if len(precisions) > 1:
         yield f"The models ran in {' and '.join(precisions)}: precision alone moves heads at the margin."
+
+
+def _steering(runs: Sequence[Compared]) -> Iterable[str]:
+    for run in runs:
+        if run.gating.vocabulary.kind == "steering":
+            yield (
+                f"{run.label} is a steering map: the model {run.gating.ability.words} as it is. Its shares "
+                "are of heads that lift when open, or when shut, not of roles."
+            )
 
 
 def _of_seeds(runs: Sequence[Compared]) -> Iterable[str]:

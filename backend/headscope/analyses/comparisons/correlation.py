@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from headscope.analyses.columns import Array, Column, Table, table
-from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, CompareView, Comparison
+from headscope.analyses.comparisons.base import Chosen, Compared, CompareView, Comparison
 from headscope.core.gating import roles
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures.matrix import matrix
@@ -44,9 +44,9 @@ def draw(chosen: Chosen, look: CompareView) -> Drawing:
     scale = magnitude_scale(look.view.colours)
     figure = matrix(values, words, hover, names, scale, (low, 1.0), look.view.colours)
     reading = (
-        f"Pearson’s r of how “{SCORE_WORDS[look.score]}” is spread over heads and seeds, at 101 quantiles. "
-        "1: the same distribution up to scale and shift; it says nothing of which heads. Between two rising "
-        "curves r is never negative and mostly high: the paper finds 0.949 to 1 among its models."
+        f"Pearson’s r of how “{chosen.words()[look.score]}” is spread over heads and seeds, at 101 "
+        "quantiles. 1: the same distribution up to scale and shift; it says nothing of which heads. Between "
+        "two rising curves r is never negative and mostly high: the paper finds 0.949 to 1 among its models."
     )
     return titled(figure, "How alike are the scores spread?", reading, score=look.score)
 
@@ -60,7 +60,7 @@ def rows(chosen: Chosen, look: CompareView) -> Table:
     ]
     for score in SCORE_NAMES:
         columns.append(
-            (score, f"r of {SCORE_WORDS[score]}", "", np.array([between(a, b, score) for a, b in pairs]))
+            (score, f"r of {chosen.words()[score]}", "", np.array([between(a, b, score) for a, b in pairs]))
         )
     reasons = [
         "; ".join(filter(None, dict.fromkeys(why_not(a, b, s) for s in SCORE_NAMES))) for a, b in pairs

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.columns import Array, Column, Table, table
-from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, CompareView, Comparison
+from headscope.analyses.comparisons.base import Chosen, Compared, CompareView, Comparison
 from headscope.core.gating import roles
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.figures import curves
@@ -37,17 +37,14 @@ def draw(chosen: Chosen, look: CompareView) -> Drawing:
         traces += _curve(run, look.score, _style(styles[key], colours), key, axis, key not in told)
         told.add(key)
     layout = _panels(tasks, look.view.threshold, colours)
-    word = SCORE_WORDS[look.score]
+    word = chosen.words()[look.score]
     reading = (
         f"Read a line at a score to see how many heads reach it; “{word}” is {_FORMULAS[look.score]}. The "
         "band runs from the lowest to the highest seed, the dotted line is the threshold. Lines of one shape "
         "mean equally spread scores, not the same heads."
     )
-    title = {
-        "facilitation": "How many heads are needed this much?",
-        "interference": "How many heads are this harmful?",
-        "irrelevance": "How many heads matter this little?",
-    }[look.score]
+    steering = any(run.gating.vocabulary.kind == "steering" for run in chosen.runs)
+    title = "How many heads have a score this high?" if steering else _TITLES[look.score]
     return titled(
         {"data": traces, "layout": layout}, title, reading, threshold=look.view.threshold, score=look.score
     )
@@ -94,6 +91,11 @@ ECDF = Comparison(
     rows=rows,
 )
 
+_TITLES = {
+    "facilitation": "How many heads are needed this much?",
+    "interference": "How many heads are this harmful?",
+    "irrelevance": "How many heads matter this little?",
+}
 _FORMULAS = {
     "facilitation": "G−, how far a head stays open although it is pushed shut",
     "interference": "1 − G+, how far it stays shut although it is pushed open",

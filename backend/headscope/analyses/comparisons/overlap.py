@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.columns import Array, Column, Table, table
-from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, CompareView, Comparison
+from headscope.analyses.comparisons.base import Chosen, Compared, CompareView, Comparison
 from headscope.core.gating.roles import SCORE_NAMES
 from headscope.core.statistics.overlap import Overlap, overlap
 from headscope.figures.matrix import matrix
@@ -52,7 +52,7 @@ def why_not(first: Compared, second: Compared, score: str, look: CompareView) ->
                 if held.min() == 1
                 else "each head equally often"
             )
-            return f"{which} is “{SCORE_WORDS[score]}” {_IN[look.view.mode]} in {run.label}"
+            return f"{which} is “{run.gating.vocabulary.scores[score]}” {_IN[look.view.mode]} in {run.label}"
     return ""
 
 
@@ -75,7 +75,7 @@ def draw(chosen: Chosen, look: CompareView) -> Drawing:
     info = chosen.runs[0].result.model
     reading = (
         f"Of {info.n_layers * info.n_heads} heads of {chosen.runs[0].model}: "
-        f"those “{SCORE_WORDS[look.score]}” for both tasks ({MODES[look.view.mode]}), and φ: 1 the same "
+        f"those “{chosen.words()[look.score]}” for both tasks ({MODES[look.view.mode]}), and φ: 1 the same "
         "heads, 0 no more than chance, below 0 fewer. On the diagonal the task’s own heads. Seeds of one "
         "task agree only in part, which keeps φ below 1 even for tasks that use the same heads."
     )
@@ -101,7 +101,7 @@ def rows(chosen: Chosen, look: CompareView) -> Table:
     ]
     found = [between(a, b, score, look) for score, a, b in pairs]
     columns: list[Column] = [
-        ("role", "role", "", np.array([SCORE_WORDS[score] for score, *_ in pairs])),
+        ("role", "role", "", np.array([chosen.words()[score] for score, *_ in pairs])),
         ("counted", "counted", "", np.array([MODES[look.view.mode] for _ in pairs])),
         ("first", "first", "", np.array([a.label for _, a, _ in pairs])),
         ("second", "second", "", np.array([b.label for *_, b in pairs])),

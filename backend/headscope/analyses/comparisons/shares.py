@@ -12,7 +12,7 @@ which is exact: m of the n seeds are drawn without replacement (core.statistics.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import accumulate
@@ -22,7 +22,7 @@ import numpy as np
 
 from headscope.analyses.columns import Column, Table, table
 from headscope.analyses.comparisons import published
-from headscope.analyses.comparisons.base import SCORE_WORDS, Chosen, Compared, CompareView, Comparison
+from headscope.analyses.comparisons.base import Chosen, Compared, CompareView, Comparison
 from headscope.core.arrays import encode
 from headscope.core.gating import roles
 from headscope.core.gating.roles import SCORE_NAMES
@@ -112,11 +112,12 @@ def rows(chosen: Chosen, look: CompareView) -> Table:
         ("seeds", "seeds", "", np.array([row.seeds for row in shown])),
         ("threshold", "threshold", "", np.array([row.threshold for row in shown])),
     ]
-    columns += _percentages(shown, "", "")
+    words = chosen.words(published=look.published)
+    columns += _percentages(shown, words, "", "")
     if not look.common and _differ(chosen):
         at = [row_of(run, look.view.threshold, fewest) for run in chosen.runs]
         at += [_unknown(row) for row in shown[len(at) :]]
-        columns += _percentages(at, f"_at_{fewest}", f" of {fewest} seeds")
+        columns += _percentages(at, words, f"_at_{fewest}", f" of {fewest} seeds")
     return table(columns)
 
 
@@ -128,21 +129,22 @@ def draw(chosen: Chosen, look: CompareView) -> Drawing:
     heights[own - 1] += _HEADING if len(shown) > own else 0
     tops = list(accumulate(heights, initial=0))
     traces: list[dict[str, Any]] = []
+    words = chosen.words(published=look.published)
     for score in SCORE_NAMES:
-        traces += _bars(score, shown, tops, look.view.colours)
-    words = [_name(row, top, look.view.colours) for row, top in zip(shown, tops, strict=False)]
+        traces += _bars(score, words[score], shown, tops, look.view.colours)
+    names = [_name(row, top, look.view.colours) for row, top in zip(shown, tops, strict=False)]
     layout = {
         "height": tops[-1] + 78,
         "barmode": "overlay",
         "xaxis": {"range": [0, 100], "title": {"text": "% of heads"}, "showgrid": True, "nticks": 6},
         "yaxis": {"range": [tops[-1], 0], "showticklabels": False, "showgrid": False},
         "margin": {"l": 16, "r": 16, "t": 34, "b": 44},
-        "annotations": words,
+        "annotations": names,
         "shapes": [],
     }
     if len(shown) > own:
         top = tops[own] - _HEADING
-        words.append(_written(top, f"<b>Published</b>: {published.BRIEFLY}", look.view.colours.muted))
+        names.append(_written(top, f"<b>Published</b>: {published.BRIEFLY}", look.view.colours.muted))
         layout["shapes"] = [_line(top - _SPACE / 2, look.view.colours)]
     reading = (
         f"Solid: heads that have the role in every seed (Always). Faint: in at least one (Any). The thin "
@@ -192,10 +194,10 @@ def _unknown(row: Row) -> Row:
     )
 
 
-def _percentages(shown: Sequence[Row], suffix: str, words: str) -> list[Column]:
+def _percentages(shown: Sequence[Row], told: Mapping[str, str], suffix: str, words: str) -> list[Column]:
     columns: list[Column] = []
     for score in SCORE_NAMES:
-        word = SCORE_WORDS[score]
+        word = told[score]
         columns += [
             (
                 f"{score}_always{suffix}",
@@ -217,13 +219,14 @@ def _measured(row: Row) -> list[str]:
     return known or list(SCORE_NAMES)
 
 
-def _bars(score: str, shown: Sequence[Row], tops: Sequence[int], colours: Palette) -> list[dict[str, Any]]:
+def _bars(
+    score: str, word: str, shown: Sequence[Row], tops: Sequence[int], colours: Palette
+) -> list[dict[str, Any]]:
     having = [(row, top) for row, top in zip(shown, tops, strict=False) if score in _measured(row)]
     y = np.array([top + _ROW + _BAR * (_measured(row).index(score) + 0.5) for row, top in having])
     colour = {"facilitation": colours.needed, "interference": colours.harmful, "irrelevance": colours.muted}[
         score
     ]
-    word = SCORE_WORDS[score]
     told = [_told(word, row, score) for row, _ in having]
 
     def bar(values: list[float], opacity: float, legend: bool) -> dict[str, Any]:

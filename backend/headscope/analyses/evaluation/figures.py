@@ -29,6 +29,18 @@ def accuracy(result: EvaluationResult, view: View) -> Drawing:
         }
         for column, name, colour in ((0, "without gates", colours.muted), (1, "with gates", colours.needed))
     ]
+    guessed = encode(np.array([100 * task["chance"] for task in result.tasks], np.float32))
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "by guessing",
+            "y": names,
+            "x": guessed,
+            "marker": {"symbol": "line-ns", "size": 22, "line": {"width": 2, "color": colours.ink}},
+            "hovertemplate": "%{y}: guessing gets %{x:.1f} %<extra></extra>",
+        }
+    )
     layout = {
         "height": 110 + 44 * len(names),
         "barmode": "group",
@@ -55,6 +67,7 @@ def gates(result: EvaluationResult, view: View) -> Drawing:
 def accuracy_table(result: EvaluationResult, view: View) -> Table:
     """A row for each task."""
     tasks = result.tasks
+    uniform = np.full(len(tasks), -np.log(result.model.d_vocab))
     columns: list[Column] = [
         ("task", "task", "", np.array([task["name"] for task in tasks])),
         ("n", "held-out examples", "", np.array([task["n"] for task in tasks])),
@@ -68,6 +81,7 @@ def accuracy_table(result: EvaluationResult, view: View) -> Table:
             (f"{name}_before", f"{words}, without gates", unit, values[:, 0]),
             (f"{name}_after", f"{words}, with gates", unit, values[:, 1]),
         ]
+    columns.append(("uniform", "log-probability, each token alike", "nats", uniform))
     return table(columns)
 
 

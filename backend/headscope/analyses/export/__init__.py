@@ -19,7 +19,8 @@ from headscope.analyses.request import find
 from headscope.errors import Invalid
 from headscope.figures.view import view
 
-Format = Literal["csv", "json", "npz", "html", "ipynb", "png", "svg", "heads", "heads.csv", "heads.json"]
+Whole = Literal["csv", "json", "npz", "html", "ipynb", "png", "svg"]
+Format = Literal[Whole, "heads", "heads.csv", "heads.json"]
 
 EXPORTS: Mapping[Format, str] = {
     "csv": "text/csv; charset=utf-8",
@@ -74,7 +75,7 @@ def export(
     seen = view(threshold, mode, theme, head)
     if figure is not None:
         figures.table(result, figure, threshold, mode, head)
-    if kind.startswith("heads"):
+    if kind == "heads" or kind == "heads.csv" or kind == "heads.json":
         ending = kind.partition(".")[2] or "txt"
         stem = Facts.of(result, facts or {}).file_stem
         return Export(heads(result, seen, ending), EXPORTS[kind], f"{stem}-heads.{ending}")
@@ -104,7 +105,7 @@ class ExportView:
     head: str | None = None
 
 
-def _write(kind: Format, result: Result, run: Mapping[str, Any], facts: Facts, look: ExportView) -> bytes:
+def _write(kind: Whole, result: Result, run: Mapping[str, Any], facts: Facts, look: ExportView) -> bytes:
     if kind == "npz":
         return numbers.npz(result)
     if kind == "csv":

@@ -7,7 +7,7 @@ from typing import Any
 
 from headscope.core.gating.roles import ROLE_NAMES
 from headscope.figures import head_grid, theme
-from headscope.figures.theme import ROLE_LABELS, Drawing, Palette
+from headscope.figures.theme import Drawing, Palette
 
 WIDTH = 760
 """Pixels of a picture that has no width of its own."""
@@ -82,7 +82,9 @@ def _look(meta: dict[str, Any]) -> str:
 
 
 def _with_legend(figure: Drawing, colours: Palette) -> Drawing:
-    keys = [_key(role, colours) for role in ("needed", "harmful", "both", "irrelevant", "undecided")]
+    words = dict(zip(ROLE_NAMES, figure["layout"]["meta"]["vocabulary"]["roles"], strict=True))
+    shown = ("needed", "harmful", "both", "irrelevant", "undecided")
+    keys = [_key(role, words[role], colours) for role in shown]
     legend = {"x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "itemsizing": "trace"}
     return {
         "data": figure["data"] + keys,
@@ -90,8 +92,7 @@ def _with_legend(figure: Drawing, colours: Palette) -> Drawing:
     }
 
 
-def _key(role: str, colours: Palette) -> dict[str, Any]:
-    assert role in ROLE_NAMES  # noqa: S101
+def _key(role: str, word: str, colours: Palette) -> dict[str, Any]:
     clear = role == "undecided"
     marker = {
         "symbol": "square",
@@ -102,7 +103,7 @@ def _key(role: str, colours: Palette) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": ROLE_LABELS[role],
+        "name": word,
         "x": [None],
         "y": [None],
         "marker": marker,

@@ -20,8 +20,9 @@ from headscope.analyses.export import drawing, plotly_js
 from headscope.analyses.export.facts import Facts
 from headscope.analyses.headline import told
 from headscope.analyses.request import find
+from headscope.core.gating.vocabulary import Vocabulary
 from headscope.figures import head_grid, theme
-from headscope.figures.theme import ROLE_LABELS, Drawing
+from headscope.figures.theme import Drawing
 
 GRID_WIDTH = 1030
 """Pixels inside a card of the page's full width."""
@@ -120,7 +121,8 @@ def _headline(result: Result, threshold: float) -> list[tuple[str, str]]:
 def _card(
     result: Result, name: str, figure: Drawing, threshold: float, mode: str, head: str | None = None
 ) -> str:
-    bar = _roles_bar(threshold, mode) if name == "roles" else ""
+    has_bar = name == "roles" and isinstance(result, ChgResult)
+    bar = _roles_bar(threshold, mode, result.vocabulary) if has_bar else ""
     return card(name, figure, figures.table(result, name, threshold, mode, head), bar)
 
 
@@ -135,21 +137,21 @@ style="min-height:{figure["layout"]["height"]}px"></div>
 <p class="reading" id="reading-{name}">{escape(meta["reading"])}</p>{twin}</section>"""
 
 
-def _roles_bar(threshold: float, mode: str) -> str:
+def _roles_bar(threshold: float, mode: str, words: Vocabulary) -> str:
     buttons = "".join(
         f'<button type="button" data-mode="{name}" aria-pressed="{str(name == mode).lower()}">{word}</button>'
         for name, word in _MODES
     )
     shown = ("needed", "harmful", "both", "irrelevant", "undecided")
-    keys = "".join(map(_key, shown))
+    keys = "".join(_key(role, words.labels[role]) for role in shown)
     return f"""<div class="bar"><div class="modes">{buttons}</div>
 <span class="muted">role at ≥ {threshold:.2f}</span><div>{keys}</div></div>"""
 
 
-def _key(role: str) -> str:
+def _key(role: str, word: str) -> str:
     clear = role == "undecided"
     look = 'class="line"' if clear else f'style="background:var(--{role})"'
-    return f'<span class="key"><i {look}></i>{ROLE_LABELS[role]}</span>'
+    return f'<span class="key"><i {look}></i>{word}</span>'
 
 
 def _arranged(cards: Sequence[str], wide: Sequence[bool]) -> list[str]:
@@ -199,7 +201,7 @@ def _hover(result: Result, name: str, threshold: float, mode: str) -> list[str]:
     if not isinstance(result, ChgResult):
         tell = _plain_words(table)
     else:
-        tell = _role_words if name == "roles" else _score_words
+        tell = _role_words(result.vocabulary) if name == "roles" else _score_words
     return [f"Layer {row['layer']} · head {row['head']}\n{tell(row)}" for row in rows]
 
 
@@ -209,12 +211,18 @@ def _plain_words(table: Table) -> Callable[[dict[str, Any]], str]:
     return lambda row: "\n".join(f"{_column(column)}: {_cell(row[column['name']])}" for column in told)
 
 
-def _role_words(row: dict[str, Any]) -> str:
-    shares = [
-        (role, row[f"share_{role}"]) for role in ("needed", "harmful", "both", "irrelevant", "undecided")
-    ]
-    words = [f"{ROLE_LABELS[role]} in {_percent(share)} of seeds" for role, share in shares if share]
-    return "\n".join(words) or "no seed has a fit"
+def _role_words(words: Vocabulary) -> Callable[[dict[str, Any]], str]:
+    """In how many seeds a head has each role."""
+
+    def tell(row: dict[str, Any]) -> str:
+        shares = [
+            (words.labels[role], row[f"share_{words.names[role]}"])
+            for role in ("needed", "harmful", "both", "irrelevant", "undecided")
+        ]
+        told = [f"{label} in {_percent(share)} of seeds" for label, share in shares if share]
+        return "\n".join(told) or "no seed has a fit"
+
+    return tell
 
 
 def _score_words(row: dict[str, Any]) -> str:

@@ -159,5 +159,5 @@ def _notes(params: InductionParams) -> list[str]:
     if params.seeds < 8:
         notes.append(f"{params.seeds} draws: the spread of a head is known roughly.")
     if params.gates:
-        notes.append(f"Measured under the gates {params.gates}, not on the model as it is.")
+        notes.append(f"Measured under the gates {params.gates}, not on the ungated model.")
     return notes

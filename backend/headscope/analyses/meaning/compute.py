@@ -10,7 +10,7 @@ Nothing is measured anew; the model isn't run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 
@@ -79,7 +79,10 @@ def assemble(spec: Spec[MeaningParams], pieces: Pieces) -> MeaningResult:
         complete=found.complete,
         gated_task=task or None,
         conflicts=conflicts(found, sets, task),
-        notes=list(notes(spec, found, n_names, sets.get("always_needed"), kept)),
+        notes=[
+            *_left_out(kept.get("gated_steering")),
+            *notes(spec, found, n_names, sets.get("always_needed"), kept),
+        ],
     )
 
 
@@ -98,7 +101,11 @@ def _names(spec: Spec[MeaningParams], context: Context) -> Kept:
         "resting": _resting(spec),
         "told": {"tests": [asdict(each.test) for each in found.tested], "sources": dict(found.sources)},
     }
-    return kept if run is None else {**kept, **_cross(found, run, spec.params)}
+    if run is None:
+        return kept
+    if run.vocabulary.kind == "steering":
+        return {**kept, "gated_steering": run.ability.words}
+    return {**kept, **_cross(found, run, spec.params)}
 
 
 def _known(each: Tested) -> Float[np.ndarray, "layer head"]:
@@ -110,7 +117,7 @@ def _resting(spec: Spec[MeaningParams]) -> Float[np.ndarray, "layer head"]:
     run = spec.input("induction", InductionResult)
     if run is None:
         return np.full((spec.model.n_layers, spec.model.n_heads), np.nan, np.float32)
-    return run.sink.astype(np.float64).mean(axis=0).astype(np.float32)
+    return np.asarray(run.sink.astype(np.float64).mean(axis=0), np.float32)
 
 
 def _cross(found: Evidence, run: ChgResult, params: MeaningParams) -> Kept:
@@ -127,3 +134,12 @@ def _cross(found: Evidence, run: ChgResult, params: MeaningParams) -> Kept:
         "cross_least": table.least.astype(np.float32),
         "gated_task": str((run.task or {}).get("name", "")),
     }
+
+
+def _left_out(steering: str | None) -> Iterator[str]:
+    """What is said where the gating run has no roles: ``steering`` are its ability's words."""
+    if steering is not None:
+        yield (
+            f"The gating run is a steering map (the model {steering} as it is): its heads have no roles to "
+            "set against names, and it is left out."
+        )

@@ -95,6 +95,12 @@ def cross(result: MeaningResult, view: View) -> Drawing:
         "margin": {"l": 130, "r": 64, "t": 12, "b": 130},
     }
     found = result.cross
+    if result.gated_steering is not None:
+        reading = (
+            f"The gating run is a steering map: the model {result.gated_steering} as it is, so that its "
+            "heads have no roles to set the names against."
+        )
+        return titled({"data": [], "layout": layout}, "What the heads do", reading)
     if found is None:
         reading = "No causal head gating run was named, so there are no roles to set the names against."
         return titled({"data": [], "layout": layout}, "What the needed heads do", reading)

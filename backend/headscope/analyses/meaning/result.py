@@ -12,6 +12,7 @@ from jaxtyping import Float, Shaped, UInt8, UInt32
 from headscope.analyses.base import Quantity, Result
 from headscope.analyses.meaning.evidence import Evidence
 from headscope.analyses.meaning.roles import ROLES, SIGNIFICANT
+from headscope.analyses.result import added
 
 Cells = Float[np.ndarray, "role test"]
 
@@ -42,7 +43,8 @@ class MeaningResult(Result):
     Version 1 had neither: there *sink* was a name, and a threshold alone gave one.
 
     ``first_name`` is an index of ``names.FAMILIES`` or a code. Roles, and what is set against them, are there
-    with a gating run, which is of ``gated_task``.
+    with a gating run, which is of ``gated_task``. ``gated_steering`` says how the model
+    does where that run is a steering map, which has no roles.
     """
 
     NAME: ClassVar[str] = "meaning"
@@ -66,6 +68,7 @@ class MeaningResult(Result):
     sources: Mapping[str, str]
     complete: bool
     gated_task: str | None
+    gated_steering: str | None = added()
     conflicts: Sequence[Mapping[str, str]]
     notes: Sequence[str]
 

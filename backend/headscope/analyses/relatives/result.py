@@ -40,7 +40,7 @@ MEASURES: Final = (
     Measure(
         "slope",
         "Attribution patching",
-        "The first-order estimate of what closing this head costs, by the gradient at the model as it is; "
+        "The first-order estimate of what closing this head costs, by the gradient at the ungated model; "
         "where the model is sure of its answers, gradients are close to nothing whatever a head does.",
     ),
     Measure(

@@ -80,6 +80,12 @@ def forms(result: SequentialAblationResult, view: View) -> Drawing:
                     hovertemplate=hover,
                 )
             )
+    guessing = "guessing every token alike: %{y:.2f} nats<extra></extra>"
+    level = np.full(2, result.uniform)
+    dotted = {"dash": "dot", "width": 1}
+    traces.append(
+        parts.line(k[[0, -1]], level, colours.muted, "each token alike", line=dotted, hovertemplate=guessing)
+    )
     layout = {
         "height": 320,
         "xaxis": _axis(k, "heads taken, in order"),
@@ -89,7 +95,7 @@ def forms(result: SequentialAblationResult, view: View) -> Drawing:
     reading = (
         "Held-out log-probability of the targets with the heads taken closed (solid) and fully open "
         "(dashed), all others at G+. Where a dashed line stays level, opening those heads further changes "
-        "nothing."
+        f"nothing. {result.floor}"
     )
     return titled(
         {"data": traces, "layout": layout}, "With the heads closed, and with them open", reading, log_x=True

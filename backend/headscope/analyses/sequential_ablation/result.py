@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -48,6 +49,21 @@ class SequentialAblationResult(Result):
     n_test: int
     failed_seeds: Sequence[int]
     notes: Sequence[str]
+
+    @property
+    def uniform(self) -> float:
+        """Log-probability of guessing every token of the vocabulary alike, nats: -log V."""
+        return -math.log(self.model.d_vocab)
+
+    @property
+    def floor(self) -> str:
+        """What the curves are to be held against, in words: guessing, and every head closed."""
+        told = f"Guessing every token alike gives {self.uniform:.2f} nats"
+        if int(self.k[-1]) == self.model.n_layers * self.model.n_heads:
+            closed = float(np.nanmean(self.closed[..., -1]))
+            below = ": below guessing, it is surely wrong" if closed < self.uniform else ""
+            told += f", all heads closed {closed:.2f}{below}"
+        return f"{told}.".replace("-", "−")
 
     def ranked(self, score: str) -> str:
         """How a score's own order lies among the random ones while its heads last, in words."""

@@ -37,6 +37,8 @@ def forms(result: SequentialAblationResult, view: View) -> Table:
         for form, of_score in (("closed", result.closed), ("opened", result.opened)):
             values = over_seeds(of_score[index], "every")
             columns.append((f"{form}_{name}", f"log-probability, {form}, by {name}", "nats", values))
+    uniform = np.full(len(result.k), result.uniform)
+    columns.append(("uniform", "log-probability, each token alike", "nats", uniform))
     return table(columns)
 
 

@@ -53,12 +53,14 @@ QUANTITIES: Mapping[str, Quantity] = {
 
 
 def headline(result: SkipTrigramsResult, threshold: float = 0.5) -> dict[str, Any]:
-    """How many heads were looked at, and the strongest crossed pair."""
+    """How many heads were looked at, and the strongest crossed pair, where any head has one."""
     worst = result.crossed_scores[..., 2:].min(-1)
     worst = np.where(np.isfinite(worst), worst, -np.inf)
-    head = int(np.argmax(worst.max(-1))) if worst.size else 0
+    if not np.isfinite(worst).any():
+        return {"heads": len(result.heads), "worst_crossed_head": None, "worst_crossed_score": None}
+    head = int(np.argmax(worst.max(-1)))
     return {
         "heads": len(result.heads),
         "worst_crossed_head": head_name(result.heads[head]),
-        "worst_crossed_score": float(worst.max()) if np.isfinite(worst).any() else 0.0,
+        "worst_crossed_score": float(worst.max()),
     }

@@ -3,7 +3,7 @@
 1. Heads are ordered by facilitation, the mean of G- over the seeds of a causal head gating run, highest
    first; equal ones in the order of layer and head.
 2. For k open heads, all others closed, logp(k) is the mean log-probability of the held-out targets. logp(0)
-   has all heads closed, logp(all) is the model as it is.
+   has all heads closed, logp(all) is the ungated model.
 3. kept(k) = (logp(k) - logp(0)) / (logp(all) - logp(0)). The fewest heads that keep enough are looked for
    between the first point of the curve that does and the one before it, by bisection.
 4. Beside it, the same with heads in random orders.
@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -68,7 +69,7 @@ def assemble(spec: Spec[SufficiencyParams], pieces: Pieces) -> SufficiencyResult
     subset[order[: max(fewest, 0)]] = 1
     tried = np.array(grid(spec))
     by_score = {"log_probability": curve.log_probability, "accuracy": curve.accuracy, "kept": curve.kept()}
-    return SufficiencyResult(
+    result = SufficiencyResult(
         **SufficiencyResult.header(spec, seeds=seeds(params), task=spec.task),
         open_heads=curve.k.astype(np.uint32),
         curve={name: values.astype(np.float32) for name, values in by_score.items()},
@@ -89,6 +90,7 @@ def assemble(spec: Spec[SufficiencyParams], pieces: Pieces) -> SufficiencyResult
             *ablation.unlike(params.ablation, gating_run(spec, "run").params),
         ],
     )
+    return replace(result, notes=[*result.notes, *([result.floor] if fewest >= 0 else [])])
 
 
 def _random(
@@ -108,7 +110,7 @@ def _random(
 def _notes(params: SufficiencyParams, fewest: int, n_test: int) -> Iterator[str]:
     if fewest < 0:
         yield (
-            "The model as it is does no better than with all heads closed: there is nothing to keep, and no "
+            "The ungated model does no better than with all heads closed: there is nothing to keep, and no "
             "number of heads is named."
         )
     if params.n_test < 64:

@@ -29,7 +29,7 @@ class Curve:
         return cls(k[order].astype(int), logp[order], accuracy[order])
 
     def gains(self) -> bool:
-        """Whether the model as it is does better than with all heads closed."""
+        """Whether the ungated model does better than with all heads closed."""
         return bool(self.log_probability[-1] > self.log_probability[0])
 
     def kept(self) -> np.ndarray:

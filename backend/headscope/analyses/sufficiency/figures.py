@@ -38,13 +38,22 @@ def curve(result: SufficiencyResult, view: View) -> Drawing:
     ]
     fewest = result.fewest
     shapes = [] if fewest is None else [curves.rule(fewest, colours)]
+    guessing = _guessing(result)
+    if guessing is not None:
+        ends = np.array([0, result.n_heads])
+        style = {"dash": "dot", "width": 1}
+        told = "guessing every token alike: %{y:.1f} % of the gain<extra></extra>"
+        level = np.full(2, guessing)
+        traces.append(
+            curves.line(ends, level, colours.muted, "guessing evenly", line=style, hovertemplate=told)
+        )
     known = kept[np.isfinite(kept)]
     layout = {
         "height": 320,
         "xaxis": {"title": {"text": "open heads, all others closed"}, "range": [0, result.n_heads]},
         "yaxis": {
             "title": {"text": "% of the gain kept"},
-            "range": [min(-5.0, 100 * float(known.min()) - 5) if len(known) else -5.0, 115.0],
+            "range": [min([-5.0, *(100 * known - 5), *([] if guessing is None else [guessing - 5])]), 115.0],
         },
         "margin": {"l": 52, "r": 16, "t": 34, "b": 44},
         "shapes": shapes,
@@ -69,14 +78,20 @@ def subset(result: SufficiencyResult, view: View) -> Drawing:
     return titled(figure, "The heads that are enough", reading, statistic="open or closed")
 
 
+def _guessing(result: SufficiencyResult) -> float | None:
+    """Where guessing evenly lies between all heads closed and all open, %; None where nothing is gained."""
+    gain = result.log_probability_open - result.log_probability_closed
+    return 100 * (result.uniform - result.log_probability_closed) / gain if gain > 0 else None
+
+
 def _reading(result: SufficiencyResult) -> str:
     if result.fewest is None or result.kept is None:
-        return "The model as it is does no better than with all heads closed: there is nothing to keep."
+        return "The ungated model does no better than with all heads closed: there is nothing to keep."
     return (
-        "The gain is how much higher the held-out log-probability of the model as it is lies than that of "
+        "The gain is how much higher the held-out log-probability of the ungated model lies than that of "
         f"the model with all heads closed. {result.fewest} of {result.n_heads} heads keep "
         f"{100 * result.kept:.1f} % of it, where {100 * result.params['keep']:g} % were asked for (dotted "
-        "line); the band runs from the lowest to the highest random order."
+        f"line); the band runs from the lowest to the highest random order. {result.floor}"
     )
 
 

@@ -17,7 +17,7 @@ def offered(result: SufficiencyResult, asked: AskedGates) -> Sequence[GatePreset
     """The subset open and all other heads shut; ``Refused`` (no-gates) where no number of heads suffices."""
     if result.fewest is None or result.kept is None:
         raise Refused(
-            "No heads suffice: the model as it is does no better than with all heads closed.",
+            "No heads suffice: the ungated model does no better than with all heads closed.",
             "Choose a task that the model can do.",
             code="no-gates",
         )

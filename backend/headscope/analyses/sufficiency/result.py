@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -42,13 +43,51 @@ class SufficiencyResult(Result):
     n_test: int
     notes: Sequence[str]
 
+    @property
+    def uniform(self) -> float:
+        """Log-probability of guessing every token of the vocabulary alike, nats: -log V."""
+        return -math.log(self.model.d_vocab)
+
+    def beyond_guessing(self, log_probability: Float[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
+        """What is kept of the gain over guessing evenly: 0 at guessing, 1 with all heads open; NaN where the
+        model as it is does no better than guessing.
+        """
+        gain = self.log_probability_open - self.uniform
+        return np.asarray((log_probability - self.uniform) / (gain if gain > 0 else np.nan))
+
+    @property
+    def kept_beyond_guessing(self) -> float | None:
+        """The same of the fewest heads that keep enough; None where there is none."""
+        if self.fewest is None:
+            return None
+        kept = self.beyond_guessing(self.curve["log_probability"])[self.open_heads == self.fewest]
+        return float(kept[0]) if len(kept) and np.isfinite(kept[0]) else None
+
+    @property
+    def floor(self) -> str:
+        """What "kept" is measured from, in words: all heads closed, and what guessing evenly gives."""
+        below = self.log_probability_closed < self.uniform
+        beside = ", which is better" if below else ""
+        told = (
+            f"0 % is the model with all heads closed: {self.log_probability_closed:.2f} nats a token, where "
+            f"guessing every token alike gives {self.uniform:.2f}{beside}. 100 % is the ungated model: "
+            f"{self.log_probability_open:.2f}."
+        ).replace("-", "−")
+        kept = self.kept_beyond_guessing
+        if not below or kept is None:
+            return told
+        share = f"{100 * kept:.1f}".replace("-", "−")
+        return f"{told} Of the gain over such guessing, {self.fewest} heads keep {share} %."
+
 
 QUANTITIES: Mapping[str, Quantity] = {
     "sufficient_heads": Quantity("Sufficient heads", "count"),
     "of_heads": Quantity("Heads in all", "count"),
     "kept": Quantity("Share of the gain kept", "share"),
+    "kept_beyond_guessing": Quantity("Of the gain over guessing kept", "share"),
     "log_probability_all_open": Quantity("Log-probability, all heads open", "nats"),
     "log_probability_all_closed": Quantity("Log-probability, all heads closed", "nats"),
+    "log_probability_guessing": Quantity("Log-probability, each token alike", "nats"),
 }
 
 
@@ -58,6 +97,8 @@ def headline(result: SufficiencyResult, threshold: float = 0.5) -> dict[str, Any
         "sufficient_heads": result.fewest,
         "of_heads": result.n_heads,
         "kept": result.kept,
+        "kept_beyond_guessing": result.kept_beyond_guessing,
         "log_probability_all_open": result.log_probability_open,
         "log_probability_all_closed": result.log_probability_closed,
+        "log_probability_guessing": result.uniform,
     }

@@ -14,6 +14,12 @@ def curve(result: SufficiencyResult, view: View) -> Table:
     columns: list[Column] = [
         ("open_heads", "open heads", "", result.open_heads),
         ("kept", "kept of the gain", "share", result.curve["kept"]),
+        (
+            "kept_beyond_guessing",
+            "kept of the gain over guessing each token alike",
+            "share",
+            result.beyond_guessing(result.curve["log_probability"]),
+        ),
         ("log_probability", "log-probability of the target", "nats", result.curve["log_probability"]),
         ("accuracy", "accuracy", "share", result.curve["accuracy"]),
     ]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -64,14 +63,14 @@ def measured_text(
         source = torch.Generator().manual_seed(seed)
         drawn = long[int(torch.randint(len(long), (1,), generator=source))]
         return Replacement(measure([drawn])[0])
-    first, later, count = 0.0, 0.0, 0
+    first: list[torch.Tensor] = []
+    later: list[torch.Tensor] = []
     for start in range(0, len(long), _AT_ONCE):
-        some = long[start : start + _AT_ONCE]
-        z, starts = measure(some)
+        z, starts = measure(long[start : start + _AT_ONCE])
         begins = torch.zeros(len(z), dtype=torch.bool, device=z.device)
         begins[starts] = True
-        first = first + z[begins].double().sum(dim=0)
-        later = later + z[~begins].double().sum(dim=0)
-        count += len(z) - len(some)
-    means: Any = torch.stack([first / len(long), later / count])
-    return Replacement(means.float())
+        first.append(z[begins].double().sum(dim=0))
+        later.append(z[~begins].double().sum(dim=0))
+    n = len(long)
+    means = [torch.stack(first).sum(dim=0) / n, torch.stack(later).sum(dim=0) / (sum(map(len, long)) - n)]
+    return Replacement(torch.stack(means).float())

@@ -176,4 +176,5 @@ class _Inside:
         rows, n, *shape = heads.shape
         entries = self.replacement.entries(self.seen(), rows, n).to(heads.device)
         table = self.replacement.table[:, self.layer].to(heads).flatten(1)
-        return nn.functional.embedding(entries, table).unflatten(-1, tuple(shape))
+        found: torch.Tensor = nn.functional.embedding(entries, table).unflatten(-1, tuple(shape))
+        return found

@@ -45,7 +45,7 @@ def coloured_object() -> TemplatedTask:
         licence="MIT",
         template=CONTINUATION,
         separator="\n",
-        shots=0,
+        shots=5,
         targets="The colour of the thing asked for.",
         origin="built-in",
         n_held_out=160,

@@ -82,7 +82,7 @@ def _note(model: HeadModel, before: Continuation, after: Continuation) -> str:
     }
     said = [
         f"{name} {why[text.stopped].format(n=len(text.ids))}."
-        for name, text in (("The model as it is", before), ("The gated model", after))
+        for name, text in (("The ungated model", before), ("The gated model", after))
         if text.stopped in why
     ]
     return " ".join(said)

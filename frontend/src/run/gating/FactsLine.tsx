@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { Result, Run } from "../../api/types";
+import type { MapWords, Result, Run } from "../../api/types";
 import { plural, share, shareRange } from "../../format/numbers";
 import { decode, isTypedArray } from "../../plot/arrays";
 import { analysisTitle } from "../../results/RunTitle";
@@ -17,8 +17,14 @@ function heldOut({ heldout_accuracy: field }: Result): { ungated: number; plus: 
   return { ungated: ungated.reduce((sum, value) => sum + value, 0) / ungated.length, plus: row(PLUS ?? 2) };
 }
 
+interface FactsLineProps {
+  run: Run;
+  result: Result | undefined;
+  words: MapWords;
+}
+
 /** "Causal head gating · 5 seeds · 30 layers × 9 heads · held-out accuracy .42 ungated → .84–.92 …" */
-export function FactsLine({ run, result }: { run: Run; result: Result | undefined }) {
+export function FactsLine({ run, result, words }: FactsLineProps) {
   const accuracy = useMemo(() => (result ? heldOut(result) : null), [result]);
   const layers = run.model_info?.n_layers;
   const heads = run.model_info?.n_heads;
@@ -32,8 +38,7 @@ export function FactsLine({ run, result }: { run: Run; result: Result | undefine
       {accuracy && (
         <>
           {" · held-out accuracy "}
-          <b>{share(accuracy.ungated)}</b> ungated → <b>{shareRange(accuracy.plus)}</b> with harmful heads
-          ablated
+          <b>{share(accuracy.ungated)}</b> ungated → <b>{shareRange(accuracy.plus)}</b> {words.lifted}
         </>
       )}
       {run.origin === "gallery" && " · shipped result"}

@@ -3,13 +3,14 @@ import { useCallback, useMemo, useRef, useState } from "react";
 import { queries } from "../../api/queries";
 import type { Figure, Problem, Result } from "../../api/types";
 import { ProblemNote } from "../../parts/ProblemNote";
-import { type Gates, gatesOf, roleCodes, UNDECIDED } from "../../plot/roles";
+import { type Gates, gatesOf, roleCodes, UNDECIDED, wordsOf } from "../../plot/roles";
 import { Caveats } from "../../results/Caveats";
 import { useFollowing } from "../../url/useFollowing";
 import type { Head } from "../../url/view";
 import { NextSteps } from "../NextSteps";
 import { ReproduceCard } from "../ReproduceCard";
 import type { RunBodyProps } from "../RunBody";
+import { Ability } from "./Ability";
 import { AddSeeds } from "./AddSeeds";
 import { FactsLine } from "./FactsLine";
 import { GridCard } from "./GridCard";
@@ -79,6 +80,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
   }
   if (read && "broken" in read) return <ProblemNote problem={read.broken} retry={result.refetch} />;
   const small = isSmall(figure.data);
+  const words = wordsOf(figure.data);
   const grid = (
     <GridCard
       run={run}
@@ -94,20 +96,32 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
   );
   return (
     <>
-      <FactsLine run={run} result={result.data} />
+      <FactsLine run={run} result={result.data} words={words} />
+      <Ability figure={figure.data} />
       <div className="columns">
         <div className="main-column">
-          <ViewControls view={followed} onView={onView} onThreshold={setThreshold} undecided={undecided} />
+          <ViewControls
+            view={followed}
+            onView={onView}
+            onThreshold={setThreshold}
+            undecided={undecided}
+            words={words}
+          />
           {small ? (
             <div className="pictures">
               {grid}
-              {shown && <ScoreMap run={run} view={followed} onView={onView} share={share} />}
+              {shown && <ScoreMap run={run} view={followed} onView={onView} share={share} words={words} />}
             </div>
           ) : (
             grid
           )}
-          <Replicates run={run} figure={replication.data} canAdd={share === null && run.status === "done"} />
-          <RoleShareCards gates={gates} threshold={followed.threshold} seeds={seeds.data} />
+          <Replicates
+            run={run}
+            figure={replication.data}
+            words={words}
+            canAdd={share === null && run.status === "done"}
+          />
+          <RoleShareCards gates={gates} threshold={followed.threshold} seeds={seeds.data} words={words} />
           <Caveats runs={[run]} share={share} caution={heldout.data?.layout.meta?.caution} />
           {/* The grid first: what is below it is drawn when it stands. */}
           {shown && (
@@ -116,6 +130,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
               view={followed}
               onView={onView}
               share={share}
+              words={words}
               withMap={!small}
               seeds={seeds}
               replication={replication}
@@ -127,6 +142,7 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
             ref={passport}
             gates={gates}
             run={run}
+            words={words}
             view={followed}
             replication={replication.data}
             onSelect={select}

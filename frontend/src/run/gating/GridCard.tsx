@@ -1,8 +1,8 @@
 import { useState } from "react";
-import type { Figure, Run } from "../../api/types";
+import type { Figure, MapWords, Run } from "../../api/types";
 import { PictureTools } from "../../plot/Picture";
 import { RoleGrid } from "../../plot/RoleGrid";
-import type { Gates } from "../../plot/roles";
+import { type Gates, wordsOf } from "../../plot/roles";
 import { TableTwin } from "../../plot/TableTwin";
 import type { Head, View } from "../../url/view";
 
@@ -60,7 +60,9 @@ export function GridCard({
       )}
       <footer className="picture-foot">
         <p className="caption">
-          {gates && <Reading view={view} seeds={gates.seeds} grouped={isGrouped(figure)} />}
+          {gates && (
+            <Reading view={view} seeds={gates.seeds} grouped={isGrouped(figure)} words={wordsOf(figure)} />
+          )}
         </p>
         <PictureTools asTable={asTable} setAsTable={setAsTable} figure={picture} source={source}>
           <button
@@ -82,8 +84,15 @@ function isGrouped(figure: Figure | undefined): boolean {
   return (figure?.layout.meta?.heads_per_group ?? 1) > 1;
 }
 
+interface ReadingProps {
+  view: View;
+  seeds: number;
+  grouped: boolean;
+  words: MapWords;
+}
+
 /** How to read the grid in the mode it is in. */
-function Reading({ view, seeds, grouped }: { view: View; seeds: number; grouped: boolean }) {
+function Reading({ view, seeds, grouped, words }: ReadingProps) {
   const brackets = grouped ? " Brackets join heads that share keys and values." : "";
   if (seeds === 1) {
     return (
@@ -112,8 +121,8 @@ function Reading({ view, seeds, grouped }: { view: View; seeds: number; grouped:
     case "any":
       return (
         <>
-          A head has the colour of any role that <strong>some</strong> of {seeds} seeds gave it; violet means
-          needed and harmful, at once or in different seeds.{brackets}
+          A head has the colour of any role that <strong>some</strong> of {seeds} seeds gave it; violet means{" "}
+          {words.roles[1]} and {words.roles[2]}, at once or in different seeds.{brackets}
         </>
       );
   }

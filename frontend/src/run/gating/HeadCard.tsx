@@ -1,8 +1,8 @@
 import { type Ref, useMemo } from "react";
-import type { Figure, Run } from "../../api/types";
+import type { Figure, MapWords, Run } from "../../api/types";
 import { measured, percent } from "../../format/numbers";
 import { HeadTitle } from "../../parts/HeadTitle";
-import { type Gates, type HeadSummary, mainRole, ROLE_NAMES, ROLE_TERMS, summarise } from "../../plot/roles";
+import { capital, type Gates, type HeadSummary, mainRole, summarise } from "../../plot/roles";
 import { HeadLinks } from "../../results/HeadLinks";
 import type { Head, View } from "../../url/view";
 import { HeadNames } from "../HeadNames";
@@ -12,6 +12,7 @@ interface HeadCardProps {
   ref: Ref<HTMLElement>;
   gates: Gates | undefined;
   run: Run;
+  words: MapWords;
   view: View;
   /** The figure of replication, at its own threshold. */
   replication: Figure | undefined;
@@ -22,7 +23,17 @@ interface HeadCardProps {
 }
 
 /** The selected head: its gates seed by seed, its scores; opened, everything that is known of it. */
-export function HeadCard({ ref, gates, run, view, replication, onSelect, onView, links }: HeadCardProps) {
+export function HeadCard({
+  ref,
+  gates,
+  run,
+  words,
+  view,
+  replication,
+  onSelect,
+  onView,
+  links,
+}: HeadCardProps) {
   const { head, threshold } = view;
   const inside = gates && head && head.layer < gates.layers && head.head < gates.heads;
   const summary = useMemo(
@@ -37,15 +48,15 @@ export function HeadCard({ ref, gates, run, view, replication, onSelect, onView,
         <>
           <HeadTitle head={head} onDeselect={() => onSelect(null)} />
           <p className="chips">
-            <Role summary={summary} />
+            <Role summary={summary} words={words} />
             <KvGroup run={run} head={head} />
           </p>
           {replication?.layout.meta?.threshold === threshold && (
-            <HeadVerdicts summary={summary} figure={replication} />
+            <HeadVerdicts words={words} summary={summary} figure={replication} />
           )}
           <GateDots summary={summary} threshold={threshold} />
-          <Scores summary={summary} />
-          {view.passport && <SeedTable summary={summary} run={run} />}
+          <Scores summary={summary} words={words} />
+          {view.passport && <SeedTable summary={summary} run={run} words={words} />}
           <div className="card-actions">
             <button
               type="button"
@@ -83,10 +94,15 @@ function NoHead({ gates, head }: { gates: Gates | undefined; head: Head | null }
   );
 }
 
-function Role({ summary }: { summary: HeadSummary }) {
-  const { code, text } = mainRole(summary);
+interface WordedProps {
+  summary: HeadSummary;
+  words: MapWords;
+}
+
+function Role({ summary, words }: WordedProps) {
+  const { code, text } = mainRole(summary, words);
   return (
-    <span className="chip" title={ROLE_TERMS[code]}>
+    <span className="chip" title={words.terms[code]}>
       <i className={`swatch role-${code}`} />
       {text}
     </span>
@@ -153,11 +169,11 @@ function dotsInWords(summary: HeadSummary): string {
   return `Gates by seed. G minus, pushed shut: ${list(summary.minus)}. G plus, pushed open: ${list(summary.plus)}.`;
 }
 
-function Scores({ summary: { means, counts, seeds } }: { summary: HeadSummary }) {
+function Scores({ summary: { means, counts, seeds }, words }: WordedProps) {
   const rows: [string, string, number][] = [
-    ["Needed", "facilitation: mean of G−", means.facilitation],
-    ["Harmful", "interference: mean of 1 − G+", means.interference],
-    ["Doesn’t matter", "irrelevance: mean of G+ (1 − G−)", means.irrelevance],
+    [capital(words.scores.facilitation), "facilitation: mean of G−", means.facilitation],
+    [capital(words.scores.interference), "interference: mean of 1 − G+", means.interference],
+    [capital(words.scores.irrelevance), "irrelevance: mean of G+ (1 − G−)", means.irrelevance],
   ];
   return (
     <dl className="facts-list">
@@ -173,10 +189,10 @@ function Scores({ summary: { means, counts, seeds } }: { summary: HeadSummary })
           {[1, 3, 2, 4, 0]
             .filter((code) => (counts[code] ?? 0) > 0)
             .map((code) => (
-              <span key={code} title={`${ROLE_NAMES[code]} in ${counts[code]} of ${seeds} seeds`}>
+              <span key={code} title={`${words.roles[code]} in ${counts[code]} of ${seeds} seeds`}>
                 <i className={`swatch role-${code}`} />
                 {counts[code]}
-                <span className="visually-hidden"> {ROLE_NAMES[code]}</span>
+                <span className="visually-hidden"> {words.roles[code]}</span>
               </span>
             ))}
         </dd>
@@ -185,7 +201,7 @@ function Scores({ summary: { means, counts, seeds } }: { summary: HeadSummary })
   );
 }
 
-function SeedTable({ summary, run }: { summary: HeadSummary; run: Run }) {
+function SeedTable({ summary, run, words }: WordedProps & { run: Run }) {
   return (
     <div className="table-box">
       <table className="table">
@@ -207,7 +223,7 @@ function SeedTable({ summary, run }: { summary: HeadSummary; run: Run }) {
               <td className="words">
                 {Number.isFinite(summary.plus[at]) ? (
                   <>
-                    <i className={`swatch role-${code}`} /> {ROLE_NAMES[code]}
+                    <i className={`swatch role-${code}`} /> {words.roles[code]}
                   </>
                 ) : (
                   "no fit"

@@ -2,19 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type FigureView, queries } from "../../api/queries";
 import type { Loaded } from "../../api/query";
-import type { Figure, Run } from "../../api/types";
+import type { Figure, MapWords, Run } from "../../api/types";
 import { Segmented } from "../../parts/Segmented";
 import { Picture } from "../../plot/Picture";
+import { capital } from "../../plot/roles";
 import type { Score, View } from "../../url/view";
 
-const SCORES: { value: Score; text: string; hint: string }[] = [
-  { value: "facilitation", text: "Needed", hint: "Facilitation: G−, the gate that was pushed shut" },
-  { value: "interference", text: "Harmful", hint: "Interference: 1 − G+, the gate that was pushed open" },
-  {
-    value: "irrelevance",
-    text: "Doesn’t matter",
-    hint: "Irrelevance: G+ (1 − G−), goes wherever it is pushed",
-  },
+const SCORES: { value: Score; hint: string }[] = [
+  { value: "facilitation", hint: "Facilitation: G−, the gate that was pushed shut" },
+  { value: "interference", hint: "Interference: 1 − G+, the gate that was pushed open" },
+  { value: "irrelevance", hint: "Irrelevance: G+ (1 − G−), goes wherever it is pushed" },
 ];
 
 /** A figure of the run, as the view is once it rests; `enabled` where it may be asked for. */
@@ -44,10 +41,11 @@ interface PictureProps {
   view: View;
   onView: (view: View) => void;
   share: string | null;
+  words: MapWords;
 }
 
 /** One score of every head, and the switch between the three. */
-export function ScoreMap({ run, view, onView, share }: PictureProps) {
+export function ScoreMap({ run, view, onView, share, words }: PictureProps) {
   const { threshold, score, mode } = view;
   const map = useFigure(run, score, share, { mode });
   return (
@@ -62,7 +60,7 @@ export function ScoreMap({ run, view, onView, share }: PictureProps) {
       controls={
         <Segmented
           label="Score"
-          options={SCORES}
+          options={SCORES.map((one) => ({ ...one, text: capital(words.scores[one.value]) }))}
           value={score}
           onChange={(next) => onView({ ...view, score: next })}
         />

@@ -1,7 +1,7 @@
-import type { Figure, Run, Verdict } from "../../api/types";
+import type { Figure, MapWords, Run, Verdict } from "../../api/types";
 import { percent, plural } from "../../format/numbers";
 import { ProblemNote } from "../../parts/ProblemNote";
-import { type HeadSummary, heldIn, ROLE_KINDS, ROLE_WORDS } from "../../plot/roles";
+import { capital, type HeadSummary, heldIn, ROLE_KINDS, ROLE_WORDS, roleWord } from "../../plot/roles";
 import { MOST_SEEDS, useAddFits } from "./useAddFits";
 
 const ADVICE: Record<Verdict, string> = {
@@ -14,10 +14,12 @@ const ADVICE: Record<Verdict, string> = {
 export function Replicates({
   run,
   figure,
+  words = ROLE_WORDS,
   canAdd,
 }: {
   run: Run;
   figure: Figure | undefined;
+  words?: MapWords;
   /** Not for guests, nor before the run is done. */
   canAdd: boolean;
 }) {
@@ -31,8 +33,10 @@ export function Replicates({
       <p>
         {found && (
           <>
-            <strong>{percent(found.needed.replicating)}</strong> of heads are needed in a way that replicates,{" "}
-            <strong>{percent(found.harmful.replicating)}</strong> harmful.{" "}
+            <strong>{percent(found.needed.replicating)}</strong> of heads{" "}
+            {words.kind === "roles" ? "are needed" : "lift when open"} in a way that replicates,{" "}
+            <strong>{percent(found.harmful.replicating)}</strong>{" "}
+            {words.kind === "roles" ? "harmful" : "when shut"}.{" "}
           </>
         )}
         {meta?.advice ?? <span className="skeleton text" />}
@@ -53,8 +57,14 @@ export function Replicates({
   );
 }
 
+interface HeadVerdictsProps {
+  summary: HeadSummary;
+  figure: Figure | undefined;
+  words?: MapWords;
+}
+
 /** A head's roles, each with its share of fits, its interval and its verdict in words. */
-export function HeadVerdicts({ summary, figure }: { summary: HeadSummary; figure: Figure | undefined }) {
+export function HeadVerdicts({ summary, figure, words = ROLE_WORDS }: HeadVerdictsProps) {
   const found = figure?.layout.meta?.replication;
   if (!found || figure?.layout.meta?.fits !== summary.seeds) return null;
   return (
@@ -67,7 +77,7 @@ export function HeadVerdicts({ summary, figure }: { summary: HeadSummary; figure
         return (
           <div key={role}>
             <dt>
-              {ROLE_WORDS[role]} in {count} of {summary.seeds}
+              {capital(roleWord(words, role))} in {count} of {summary.seeds}
             </dt>
             <dd>
               <strong>{ADVICE[said]}</strong>

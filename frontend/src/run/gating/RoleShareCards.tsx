@@ -1,7 +1,7 @@
 import { useMemo } from "react";
-import type { Figure, RoleRanges } from "../../api/types";
+import type { Figure, MapWords, RoleRanges } from "../../api/types";
 import { percent } from "../../format/numbers";
-import { type Gates, shares } from "../../plot/roles";
+import { capital, type Gates, shares } from "../../plot/roles";
 
 type Interval = RoleRanges["needed"]["any"] | undefined;
 
@@ -10,28 +10,31 @@ interface RoleShareCardsProps {
   threshold: number;
   /** The figure of shares against seeds, whose `meta` has the intervals at its threshold. */
   seeds: Figure | undefined;
+  words: MapWords;
 }
 
 /** Always and Any in four numbers at the current threshold, each with what 95 % of such sets of seeds would give. */
-export function RoleShareCards({ gates, threshold, seeds }: RoleShareCardsProps) {
+export function RoleShareCards({ gates, threshold, seeds, words }: RoleShareCardsProps) {
   const all = useMemo(() => gates && shares(gates, threshold), [gates, threshold]);
   const meta = seeds?.layout.meta;
   // While the slider moves, those of another threshold would mislead.
   const intervals = meta?.threshold === threshold ? meta.intervals : undefined;
+  const [needed = "", harmful = ""] = [words.roles[1], words.roles[2]];
+  const [facilitating, interfering] = [words.terms[1], words.terms[2]];
   const cards = [
-    ["Always needed", "needed", "always", "Share of heads that are needed (facilitating) in every seed"],
+    [`Always ${needed}`, "needed", "always", `Share of heads, in every seed: ${needed} (${facilitating})`],
     [
-      "Needed in some seed",
+      `${capital(needed)} in some seed`,
       "needed",
       "any",
-      "Share of heads that are needed (facilitating) in at least one seed",
+      `Share of heads, in at least one seed: ${needed} (${facilitating})`,
     ],
-    ["Always harmful", "harmful", "always", "Share of heads that are harmful (interfering) in every seed"],
+    [`Always ${harmful}`, "harmful", "always", `Share of heads, in every seed: ${harmful} (${interfering})`],
     [
-      "Harmful in some seed",
+      `${capital(harmful)} in some seed`,
       "harmful",
       "any",
-      "Share of heads that are harmful (interfering) in at least one seed",
+      `Share of heads, in at least one seed: ${harmful} (${interfering})`,
     ],
   ] as const;
   return (

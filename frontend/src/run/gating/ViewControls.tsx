@@ -1,5 +1,5 @@
+import type { MapWords } from "../../api/types";
 import { Segmented } from "../../parts/Segmented";
-import { ROLE_NAMES, ROLE_TERMS } from "../../plot/roles";
 import { ThresholdSlider } from "../../results/ThresholdSlider";
 import type { Mode, View } from "../../url/view";
 
@@ -22,9 +22,10 @@ interface ViewControlsProps {
   onThreshold: (threshold: number) => void;
   /** Whether some stripe has no role at this threshold. */
   undecided: boolean;
+  words: MapWords;
 }
 
-export function ViewControls({ view, onView, onThreshold, undecided }: ViewControlsProps) {
+export function ViewControls({ view, onView, onThreshold, undecided, words }: ViewControlsProps) {
   return (
     <div className="controls">
       <Segmented
@@ -36,9 +37,9 @@ export function ViewControls({ view, onView, onThreshold, undecided }: ViewContr
       <ThresholdSlider threshold={view.threshold} onThreshold={onThreshold} />
       <ul className="legend" aria-label="Colours">
         {[1, 2, 3, 4, ...(undecided ? [0] : [])].map((code) => (
-          <li key={code} title={ROLE_TERMS[code]}>
+          <li key={code} title={words.terms[code]}>
             <i className={`swatch role-${code}`} />
-            {ROLE_NAMES[code]}
+            {words.roles[code]}
           </li>
         ))}
       </ul>
