@@ -121,9 +121,9 @@ def test_the_sentence_comes_first_and_says_what_was_not_found_and_could_have_bee
     strong = Order(16, 0.8, *interval(0.8, 16), detectable(16), 0.9, 0.7)
     assert sentence("left_out", strong).startswith("Gating and leave-one-out order the heads alike")
     assert figures.names("agreement")[0] == "order"
-    found = sample()
-    assert isinstance(found, AgreementResult)
-    assert next(iter(AGREEMENT.headline(found))) == "agreement"
+    drawn = sample()
+    assert isinstance(drawn, AgreementResult)
+    assert next(iter(AGREEMENT.headline(drawn))) == "agreement"
 
 
 def test_a_result_of_version_one_loads_and_says_that_it_counts_no_errors() -> None:

@@ -145,9 +145,9 @@ def test_crossed_pairs_are_drawn_by_their_weaker_one_or_said_to_be_none() -> Non
 
 def test_no_head_is_named_where_none_has_a_crossed_pair() -> None:
     found = made_up()
-    none = changed(
-        found, arrays={**found.arrays, "crossed_scores": np.full_like(found.crossed_scores, np.nan)}
-    )
+    nothing = np.full_like(found.crossed_scores, np.nan)
+    none = changed(found, arrays={**found.arrays, "crossed_scores": nothing})
+    assert isinstance(none, SkipTrigramsResult)
     assert SKIP.headline(none) == {"heads": 2, "worst_crossed_head": None, "worst_crossed_score": None}
 
 
