@@ -73,7 +73,7 @@ def test_zero_needs_nothing_and_the_rest_is_refused_in_words() -> None:
         ("counterfactual", [[1, 2]], "no-pairs"),
     ):
         with pytest.raises(Invalid) as caught:
-            of_text(model, kind, texts)  # type: ignore[arg-type]
+            of_text(model, kind, texts)
         assert caught.value.code == code
 
 
@@ -110,7 +110,7 @@ def test_gates_keep_what_they_were_fitted_with(llama: HeadModel, plain: transfor
     assert by_zero.id != by_mean.id
     assert by_zero.id == gate_vector("other", llama.info, some_gates(llama)).id
     for kind in ("json", "safetensors"):
-        assert read_gates(f"gates.{kind}", write_gates(by_mean, kind)).ablation == "mean"  # type: ignore[arg-type]
+        assert read_gates(f"gates.{kind}", write_gates(by_mean, kind)).ablation == "mean"
     with pytest.raises(Invalid) as caught, headscope.gated(plain, by_mean):
         pass
     assert caught.value.code == "no-reference"
