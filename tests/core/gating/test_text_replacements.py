@@ -67,11 +67,12 @@ def test_resampling_takes_one_text_drawn_by_the_seed() -> None:
 def test_zero_needs_nothing_and_the_rest_is_refused_in_words() -> None:
     model = random_model()
     assert of_text(model, "zero", []) is None
-    for kind, texts, code in (
+    refused: tuple[tuple[Ablation, list[list[int]], str], ...] = (
         ("mean", [], "no-reference"),
         ("resample", [[1]], "no-reference"),
         ("counterfactual", [[1, 2]], "no-pairs"),
-    ):
+    )
+    for kind, texts, code in refused:
         with pytest.raises(Invalid) as caught:
             of_text(model, kind, texts)
         assert caught.value.code == code
