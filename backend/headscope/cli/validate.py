@@ -13,9 +13,12 @@ from headscope.python.progress import progress_bar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from headscope.analyses.base import Progress
     from headscope.analyses.chg.schema import ChgParams
+    from headscope.python.progress import Report
     from headscope.validation.cells import Cell, Found
     from headscope.validation.chg import Trial, Verdict
+    from headscope.validation.into import Into
 
 app = typer.Typer(help="Check a method against models whose heads are known.", no_args_is_help=True)
 
@@ -38,6 +41,25 @@ def chg(
     draws: Annotated[
         int, typer.Option(min=1, max=1000, help="Models of each size, form and noise; each another draw.")
     ] = DRAWS,
+    within_clamp: Annotated[
+        bool,
+        typer.Option(
+            "--within-clamp/--as-printed",
+            help="Push from within the clamp, or as the paper prints it: beyond it nothing is pushed.",
+        ),
+    ] = True,
+    into: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="Plant heads beside the real ones of this model; needs --task."),
+    ] = None,
+    task: Annotated[str | None, typer.Option(help="With --into: the task to fit.")] = None,
+    strength: Annotated[
+        float, typer.Option(min=0.01, max=50.0, help="With --into: what a planted head is worth, in nats.")
+    ] = 3.0,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="With --into: set one parameter of the run."),
+    ] = None,
     json_file: Annotated[
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write the full result here; - is stdout."),
@@ -55,9 +77,13 @@ def chg(
     from headscope.validation.kept import KeptDraws
     from headscope.validation.suite import cases, sizes_named
 
+    if into is not None:
+        _into(into, task, "paper" if paper else "quick", param or [], strength)
+        return
     sizes = sizes_named(size, ("small", "medium", "large") if paper else ("small",))
     noises = (noise,) if noise is not None else PAPER_NOISES if paper else QUICK_NOISES
-    params = PAPER_SETTINGS if paper else QUICK_SETTINGS
+    asked = {"within_clamp": within_clamp}
+    params = (PAPER_SETTINGS if paper else QUICK_SETTINGS).model_copy(update=asked)
     planned, done = cases(sizes, noises, seed, draws), list["Trial"]()
     kept = KeptDraws.under(console.settings().data_dir, params)
     try:
@@ -68,6 +94,131 @@ def chg(
             _tell(done, params, len(planned), json_file, summary)
     if not _passed(done):
         raise typer.Exit(console.FAILED)
+
+
+def _into(model: str, task: str | None, preset: str, words: list[str], strength: float) -> None:
+    """Plant into a model, fit with a run's settings, and say what was found; exit code 1 if not all."""
+    from headscope.analyses.chg.schema import PRESETS, ChgParams
+    from headscope.cli.run import parameters
+    from headscope.errors import Invalid
+    from headscope.models.catalogue import Catalogue
+    from headscope.python.loading import Loaded
+    from headscope.tasks.builtin import builtin_tasks
+    from headscope.validation.into import plant_into
+
+    known = builtin_tasks()
+    if task not in known:
+        raise Invalid(
+            "--into needs a built-in task." if task is None else f"There is no built-in task {task!r}.",
+            f"Name one with --task: {', '.join(known)}.",
+            code="unknown-task",
+        )
+    settings = console.settings()
+    params = ChgParams.model_validate({**PRESETS[preset], **parameters(words)})
+    loaded = Loaded(Catalogue(settings), settings.device)
+    with loaded.model(model, dtype=params.dtype, attention="sdpa") as heads, progress_bar() as report:
+        told = plant_into(heads, known[task], params, strength, report=report)
+    out = console.out_console()
+    out.print(_planted_table(told))
+    missed = [role for role, found in told.found.items() if not found]
+    out.print(
+        f"{told.fits} fits of {told.n_real} real and {len(told.heads)} planted heads, {strength:g} nats. "
+        + (
+            f"[bold red]Not found: {', '.join(missed)}.[/]"
+            if missed
+            else "[bold]All planted roles are found.[/]"
+        )
+        + " This shows the power of these settings for effects of this size, not that real heads' roles are "
+        "right, nor how heads that work through one another are found.",
+        soft_wrap=True,
+    )
+    if missed:
+        raise typer.Exit(console.FAILED)
+
+
+def _planted_table(told: Into) -> object:
+    from rich.table import Table
+
+    table = Table(
+        "planted as", "head", "cost, nats", "share of fits", "real heads above", box=None, pad_edge=False
+    )
+    for one in told.heads:
+        table.add_row(
+            one.role, f"{one.head[0]}.{one.head[1]}", f"{one.cost:.3f}", f"{one.share:.2f}", str(one.above)
+        )
+    first, second = (told.pair.heads.index(one.head) for one in told.heads if one.role == "redundant")
+    together, beyond = told.pair.together[first, second], told.pair.interaction[first, second]
+    table.caption = (
+        "Share of fits with the role (redundant: with needed). Both of the pair closed: "
+        f"{together:.2f} nats, of which {beyond:.2f} beyond what each costs alone."
+    )
+    return table
+
+
+@app.command("programs")
+def programs(
+    draws: Annotated[
+        int, typer.Option(min=1, max=1000, help="Times that each program is put among other heads.")
+    ] = DRAWS,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of the first draw.")] = 0,
+    as_printed: Annotated[
+        bool, typer.Option("--as-printed", help="Fit as the paper prints it, not as programs need it.")
+    ] = False,
+    summary: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the table here as JSON; - is stdout."),
+    ] = None,
+) -> None:
+    """Fit programs compiled by Tracr and small trained models; exit code 1 if needed heads aren't found."""
+    from headscope.validation import cells, compiled, trained
+    from headscope.validation.chg import QUICK_SETTINGS
+    from headscope.validation.known import PROGRAM_SETTINGS, KnownTrial, trial_of
+
+    params, done = QUICK_SETTINGS if as_printed else PROGRAM_SETTINGS, list[KnownTrial]()
+    models = [(compiled.known, name) for name in compiled.PROGRAMS]
+    models += [(trained.known, name) for name in trained.TASKS]
+    planned = [(make, name, seed + draw) for draw in range(draws) for make, name in models]
+    try:
+        with progress_bar() as report:
+            for number, (make, name, of) in enumerate(planned):
+                done.append(trial_of(make(name, of), params, _within(report, number, len(planned), name)))
+    finally:
+        if done:
+            rows = cells.cells(done)
+            out = console.err_console() if str(summary) == "-" else console.out_console()
+            out.print(_table(rows))
+            if summary is not None:
+                files.write(summary, _table_json(rows, params, len(planned)))
+    if not cells.passed(rows):
+        out.print(
+            f"Below its goal: {', '.join(row.name for row in rows if row.missed) or 'no model counts'}."
+        )
+        raise typer.Exit(console.FAILED)
+
+
+def _within(report: Report, number: int, of: int, name: str) -> Report:
+    """Progress of one model as progress of all."""
+    from dataclasses import replace
+
+    def told(progress: Progress) -> None:
+        where = f"{name}, {number + 1} of {of} · {progress.phase}"
+        report(replace(progress, phase=where, fraction=(number + progress.fraction) / of, seconds_left=None))
+
+    return told
+
+
+def _table_json(rows: Sequence[Cell], params: ChgParams, n_planned: int) -> bytes:
+    import json
+
+    from headscope.validation import cells
+
+    content = {
+        "params": params.model_dump(mode="json"),
+        "passed": cells.passed(rows),
+        "models_planned": n_planned,
+        "cells": cells.to_json(rows),
+    }
+    return (json.dumps(content, indent=1) + "\n").encode()
 
 
 def _passed(done: Sequence[Trial]) -> bool:
@@ -89,13 +240,11 @@ def _tell(
     rows = cells.cells(done)
     out.print(_table(rows))
     out.print(_sentence(rows, verdict(done), len(done), n_planned), soft_wrap=True)
-    table = {"models_planned": n_planned, "cells": cells.to_json(rows)}
     if json_file is not None:
-        content = {**to_json(done, params), **table, "passed": cells.passed(rows)}
-        files.write(json_file, json.dumps(content, indent=1).encode())
+        table = {"passed": cells.passed(rows), "models_planned": n_planned, "cells": cells.to_json(rows)}
+        files.write(json_file, json.dumps({**to_json(done, params), **table}, indent=1).encode())
     if summary is not None:
-        content = {"params": params.model_dump(mode="json"), "passed": cells.passed(rows), **table}
-        files.write(summary, (json.dumps(content, indent=1) + "\n").encode())
+        files.write(summary, _table_json(rows, params, n_planned))
 
 
 def _table(rows: Sequence[Cell]) -> object:
@@ -108,8 +257,8 @@ def _table(rows: Sequence[Cell]) -> object:
         counted = f"{row.counted} of {row.draws}"
         table.add_row(row.name, counted, *(_cell(row.found[name]) for name in MEASURES))
     table.caption = (
-        "AUROC, mean over draws [95 %]; below it precision / recall, strictly. pair: both closed against each; "
-        "shares: needed in some fits and not in all. Draws: those that noise hasn't drowned."
+        "AUROC, mean over draws [95 %]; below it precision / recall, strictly. pair: both closed against "
+        "each; shares: needed in some fits and not in all. Draws: those that noise hasn't drowned."
     )
     return table
 
@@ -128,7 +277,7 @@ def _share(precision: float, recall: float) -> str:
 
 
 def _sentence(rows: Sequence[Cell], said: Verdict, n_done: int, n_planned: int) -> str:
-    from headscope.validation.cells import GOALS
+    from headscope.validation.shipped import GOALS
 
     if not said.n_models:
         return "No model still meets its premises: use less noise."
