@@ -30,7 +30,13 @@ FLOP_WEIGHED = (
 """Those whose weights are FLOP, in pieces that grow to what a piece may take."""
 
 SIZES: dict[str, dict[str, tuple[int, int]]] = {
-    "chg": {"seeds": (1, 24), "steps": (1, 900), "batch_size": (1, 128), "n_test": (1, 2000)},
+    "chg": {
+        "seeds": (1, 24),
+        "null_fits": (0, 12),
+        "steps": (1, 900),
+        "batch_size": (1, 128),
+        "n_test": (1, 2000),
+    },
     "cchg": {"seeds": (1, 24), "steps": (1, 300), "batch_size": (1, 128), "n_test": (1, 900)},
     "ability": {"n_test": (2, 4000)},
     "evaluation": {"n_test": (1, 4000)},

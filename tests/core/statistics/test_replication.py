@@ -69,13 +69,10 @@ def test_so_many_fits_more_give_the_verdict_and_one_fewer_does_not(fits: int, da
     def gives(n: int, k: float) -> bool:
         return bool(beta.sf(0.8, SMOLLM2.a + k, SMOLLM2.b + n - k) >= 0.9)
 
-    for ahead, then in (
-        (more, lambda m: count * (fits + m) / fits),
-        (at_best, lambda m: count + m),
-    ):
+    for ahead, slope in ((more, count / fits), (at_best, 1)):
         steps = range(ahead) if ahead >= 0 else range(MOST - fits + 1)
-        assert not any(gives(fits + step, then(step)) for step in steps)
-        assert ahead < 0 or gives(fits + ahead, then(ahead))
+        assert not any(gives(fits + step, count + slope * step) for step in steps)
+        assert ahead < 0 or gives(fits + ahead, count + slope * ahead)
 
 
 def test_fits_that_all_agree_until_the_verdict() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from headscope.analyses.base import Piece, Pieces, Spec
 from headscope.analyses.chg import plan as cut
-from headscope.analyses.chg.earlier import count
+from headscope.analyses.chg.earlier import count, null_count
 from headscope.analyses.chg.joining import joined, whole
 from headscope.analyses.chg.plan import EARLIER, UNGATED
 from headscope.analyses.chg.result import ChgResult
@@ -20,12 +20,12 @@ def seeds(params: ChgParams) -> Sequence[int]:
 
 def plan(spec: Spec[ChgParams]) -> Sequence[Piece]:
     """The pieces in order, cut by ``chg.plan``. Raises what ``chg.earlier.taken_over`` does."""
-    return cut.plan(spec, count(spec))
+    return cut.plan(spec, count(spec), null_count(spec))
 
 
 def assemble(spec: Spec[ChgParams], pieces: Pieces) -> ChgResult:
     """All seeds' gates, losses and held-out scores."""
-    return joined(spec, cut.groups(spec, _earlier(spec, pieces)), pieces)
+    return joined(spec, cut.groups(spec, _earlier(spec, pieces)), pieces, _null(spec, pieces))
 
 
 def partial(spec: Spec[ChgParams], pieces: Pieces) -> ChgResult | None:
@@ -33,7 +33,13 @@ def partial(spec: Spec[ChgParams], pieces: Pieces) -> ChgResult | None:
     if UNGATED not in pieces or (spec.params.adds_to is not None and EARLIER not in pieces):
         return None
     complete = whole(cut.groups(spec, _earlier(spec, pieces)), pieces)
-    return joined(spec, complete, pieces) if complete or EARLIER in pieces else None
+    null = whole(_null(spec, pieces), pieces)
+    return joined(spec, complete, pieces, null) if complete or EARLIER in pieces else None
+
+
+def _null(spec: Spec[ChgParams], pieces: Pieces) -> list[cut.Group]:
+    taken = pieces[EARLIER].get("null_plus", ()) if spec.params.adds_to is not None else ()
+    return cut.null_groups(spec, len(taken))
 
 
 def _earlier(spec: Spec[ChgParams], pieces: Pieces) -> int:

@@ -17,8 +17,8 @@ from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.gating_run import gating_run
 from headscope.errors import Invalid
 
-_MAY_DIFFER = ("seeds", "adds_to", "check_closed")
-_SECOND_AXIS = ("heldout_", "rounded_")
+_MAY_DIFFER = ("seeds", "adds_to", "check_closed", "null_fits")
+_SECOND_AXIS = ("heldout_", "rounded_", "binary_")
 """Beginnings of the names of arrays [condition, seed]; all others are [seed, ...]."""
 
 
@@ -59,6 +59,12 @@ def count(spec: Spec[ChgParams]) -> int:
     """How many seeds are taken over; raises what ``taken_over`` does."""
     run = taken_over(spec)
     return 0 if run is None else len(run.seeds)
+
+
+def null_count(spec: Spec[ChgParams]) -> int:
+    """How many fits on permuted targets are taken over; raises what ``taken_over`` does."""
+    run = taken_over(spec)
+    return 0 if run is None or run.null_plus is None else len(run.null_plus)
 
 
 def joined_to(earlier: Arrays, arrays: Arrays) -> dict[str, NDArray[Any]]:

@@ -1,7 +1,8 @@
 """How long a causal head gating run will take and how much memory, without loading torch.
 
     seconds = load + FLOP / throughput + passes x layers x overhead
-    FLOP    = seeds x 3 phases x updates x batch x 2 F + held-out x (1 + 5 seeds) x F + asked x F + closed x F
+    FLOP    = (seeds + null fits) x 3 phases x updates x batch x 2 F + held-out x (1 + 5 seeds) x F
+              + asked x F + closed x F
 
 F is an example's forward pass (``core.model.cost.forward_flop``) over the tokens that it shares with no other
 of its batch, with the most in-context examples that may be taken; ``asked`` are rows that choose the examples
@@ -24,7 +25,7 @@ from headscope.analyses import shots as in_context
 from headscope.analyses.ablation import PASSES
 from headscope.analyses.base import Estimate, Spec
 from headscope.analyses.chg import closing
-from headscope.analyses.chg.earlier import count
+from headscope.analyses.chg.earlier import count, null_count
 from headscope.analyses.chg.rows import pieces as choosing_rows
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, NOMINAL_TOKENS, cpu_throughput, tflop
@@ -49,7 +50,9 @@ def estimate(
     task = spec.task
     model = replace(spec.model, dtype=spec.params.dtype)
     shots = in_context.largest(spec.params, task, model, tokenizer)
-    params = spec.params.model_copy(update={"seeds": spec.params.seeds - count(spec), "shots": shots})
+    null = max(0, spec.params.null_fits - null_count(spec))
+    fitted = {"seeds": spec.params.seeds - count(spec), "null_fits": null}
+    params = spec.params.model_copy(update={**fitted, "shots": shots})
     weights = weight_bytes(model)
     rows = _rows(params, model, task, tokenizer)
     n_train, n_test = task.sizes(seed=params.split_seed) if task is not None else (params.batch_size, 256)
@@ -57,13 +60,16 @@ def estimate(
     scored = min(params.n_test or n_test, n_test)
     forward = forward_flop(model, rows.tokens, rows.targets)
     per_update = params.seeds * batch * forward
-    more = PASSES[params.ablation]
-    held_out = scored * (1 + 5 * params.seeds * (1 + more)) * forward
+    more, phases = PASSES[params.ablation], 5 if params.binarise else 3
+    held_out = scored * (1 + (7 if params.binarise else 5) * params.seeds * (1 + more)) * forward
     held_out += closing.passes(spec) * forward
     asked = sum(piece.weight for piece in choosing_rows(spec)) * rows.tokens / NOMINAL_TOKENS
-    flop = 3 * params.steps * (2 + more) * per_update + held_out + asked
-    both_ways = (2 + more) * math.ceil(per_update / CPU_BUDGET.flop)
-    passes = 3 * params.steps * both_ways + math.ceil(held_out / CPU_BUDGET.flop)
+    null_update = batch * forward
+    updates = phases * per_update + 3 * params.null_fits * null_update
+    flop = params.steps * (2 + more) * updates + held_out + asked
+    both_ways = phases * math.ceil(per_update / CPU_BUDGET.flop)
+    both_ways += 3 * params.null_fits * math.ceil(null_update / CPU_BUDGET.flop)
+    passes = params.steps * (2 + more) * both_ways + math.ceil(held_out / CPU_BUDGET.flop)
     speed = throughput or cpu_throughput(params.dtype)
     seconds = LOAD_SECONDS + flop / speed + passes * model.n_layers * LAYER_OVERHEAD
     working, of = _working_bytes(params, model, rows, batch, scored)

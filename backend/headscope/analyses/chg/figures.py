@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.analyses.base import Figure
-from headscope.analyses.chg import replicating, rounding, seed_curve, tables
+from headscope.analyses.chg import discovering, replicating, rounding, seed_curve, tables
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.gating import roles as gates
@@ -166,9 +166,16 @@ def heldout(result: ChgResult, view: View) -> Drawing:
         rounded["accuracy"] = rounded["accuracy"] * 100
     spread = np.linspace(-0.16, 0.16, len(result.seeds)) if len(result.seeds) > 1 else np.zeros(1)
     traces: list[dict[str, Any]] = []
-    for axis, values, hard, unit in (
-        ("x", accuracy, rounded.get("accuracy"), "%{x:.1f} %"),
-        ("x2", log_probability, rounded.get("log_probability"), "%{x:.3f} nats"),
+    binary = result.binary_accuracy
+    for axis, values, hard, masks, unit in (
+        ("x", accuracy, rounded.get("accuracy"), None if binary is None else 100 * binary, "%{x:.1f} %"),
+        (
+            "x2",
+            log_probability,
+            rounded.get("log_probability"),
+            result.binary_log_probability,
+            "%{x:.3f} nats",
+        ),
     ):
         for lane, colour in enumerate(lane_colours):
             word = lanes_told[lane]
@@ -179,6 +186,14 @@ def heldout(result: ChgResult, view: View) -> Drawing:
         if hard is not None:
             traces += [
                 _hollow(hard[at], 2 + at, spread, lane_colours[2 + at], axis, unit, lanes_told[2 + at])
+                for at in (0, 1)
+            ]
+        if masks is not None:
+            squares = {"symbol": "square", "size": 6}
+            traces += [
+                _hollow(
+                    masks[at], 2 + at, spread, lane_colours[2 + at], axis, unit, lanes_told[2 + at], squares
+                )
                 for at in (0, 1)
             ]
         means = quietly(np.nanmean, values, axis=1)
@@ -219,6 +234,8 @@ def heldout(result: ChgResult, view: View) -> Drawing:
     reading = f"On {held}: each dot is a seed, the bar their mean. Right is better in both."
     if rounded:
         reading += " Hollow diamonds: the same gates rounded to open or shut at 0.5."
+    if binary is not None:
+        reading += " Squares: the masks that a last phase made of them."
     caution = rounding.sentence(result.rounding)
     meta = {"n_test": n_test} | ({} if caution is None else {"caution": caution})
     return titled({"data": traces, "layout": layout}, "Does it hold on new examples?", reading, **meta)
@@ -273,11 +290,19 @@ def _score_lines(colours: Palette) -> dict[str, str]:
 
 
 def _hollow(
-    values: Array, lane: int, spread: Array, colour: str, axis: str, unit: str, told: str
+    values: Array,
+    lane: int,
+    spread: Array,
+    colour: str,
+    axis: str,
+    unit: str,
+    told: str,
+    mask: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """One seed each under rounded gates, a little below its lane's dots."""
-    marker = {"symbol": "diamond-open", "size": 8, "color": colour, "line": {"width": 1.5}}
-    word = f"{told}, gates rounded"
+    """One seed each under rounded gates, or under the last phase's mask, a little below its lane's dots."""
+    diamond = {"symbol": "diamond-open", "size": 8, "color": colour, "line": {"width": 1.5}}
+    marker, how = (diamond, "rounded") if mask is None else ({**mask, "color": colour}, "binarised")
+    word = f"{told}, gates {how}"
     hover = f"{word}: {unit}<extra></extra>"
     return curves.dots(
         values, lane + 0.28 + spread / 4, colour, word, xaxis=axis, hovertemplate=hover, marker=marker
@@ -307,6 +332,7 @@ FIGURES = (
     Figure("roles", role_grid, tables.heads, of_whole_run=True),
     *(Figure(name, score_map(name), tables.score(name)) for name in _SCORES),
     Figure("replication", replicating.replicates, replicating.rows),
+    Figure("discoveries", discovering.discoveries, discovering.rows),
     Figure("seeds", seed_curve.seeds, seed_curve.rows),
     Figure("ecdf", ecdf, tables.ecdf),
     Figure("layers", layers, tables.layers),

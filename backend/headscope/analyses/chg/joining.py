@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,25 +13,32 @@ from headscope.analyses import shots as in_context
 from headscope.analyses.base import Arrays, Kept, Pieces, Spec
 from headscope.analyses.chg import rounding
 from headscope.analyses.chg.earlier import joined_to
-from headscope.analyses.chg.phases import PHASES, PhaseName
+from headscope.analyses.chg.phases import BINARY, PHASES, PhaseName
 from headscope.analyses.chg.plan import EARLIER, UNGATED, Group, closed_alone
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.chg.rows import shots, solved
 from headscope.analyses.chg.schema import ChgParams
 from headscope.core.gating.roles import finished
 
+NULL: Mapping[str, PhaseName] = {"null_plus": "plus", "null_minus": "minus"}
+"""Arrays of the fits on permuted targets, and the phases whose gates they are."""
 
-def joined(spec: Spec[ChgParams], complete: Sequence[Group], pieces: Pieces) -> ChgResult:
-    """The result of these groups of seeds, those taken over first."""
+
+def joined(
+    spec: Spec[ChgParams], complete: Sequence[Group], pieces: Pieces, null: Sequence[Group] = ()
+) -> ChgResult:
+    """The result of these groups of seeds, those taken over first, and of these fits on permuted targets."""
     params = spec.params
     arrays = {**_fitted(complete, pieces), **_scored(complete, pieces)} if complete else {}
     if EARLIER in pieces:
-        arrays = joined_to(pieces[EARLIER], arrays) if arrays else dict(pieces[EARLIER])
+        earlier = {name: array for name, array in pieces[EARLIER].items() if name not in NULL}
+        arrays = joined_to(earlier, arrays) if arrays else earlier
     arrays |= closed_alone(spec, pieces)
     seeds = range(params.first_seed, params.first_seed + len(arrays["g_plus"]))
     arrays |= {f"solved_{split}": mask for split, mask in solved(spec, pieces).items()}
     header = ChgResult.header(spec, seeds=seeds, task=spec.task)
-    return ChgResult.of_parts(header, arrays, _values(spec, seeds, arrays, pieces))
+    values = _values(spec, seeds, arrays, pieces)
+    return ChgResult.of_parts(header, arrays | _permuted(null, pieces), values)
 
 
 def whole(groups: Sequence[Group], pieces: Pieces) -> list[Group]:
@@ -52,7 +59,23 @@ def _fitted(groups: Sequence[Group], pieces: Pieces) -> dict[str, NDArray[Any]]:
         ]
         arrays[f"loss_{phase}"] = np.concatenate(losses).astype(np.float32)
         updates.append(np.concatenate([end["updates"] for end in ends]))
+    for phase in BINARY:
+        if phase in groups[0].fits:
+            logits = np.concatenate([pieces[group.fits[phase][-1].key]["logits"] for group in groups])
+            open_or_shut = np.where(np.isnan(logits), np.nan, logits >= 0)
+            arrays[f"g_{phase.replace('-', '_')}"] = open_or_shut.astype(np.float32)
     arrays["updates"] = np.stack(updates, axis=1).astype(np.uint16)
+    return arrays
+
+
+def _permuted(groups: Sequence[Group], pieces: Pieces) -> dict[str, NDArray[Any]]:
+    """Gates of the fits on permuted targets, those taken over first; nothing where there are none."""
+    arrays = {}
+    for name, phase in NULL.items():
+        taken = [pieces[EARLIER][name]] if name in pieces.get(EARLIER, {}) else []
+        made = [_sigmoid(pieces[group.fits[phase][-1].key]["logits"]) for group in groups]
+        if taken or made:
+            arrays[name] = np.concatenate([*taken, *made]).astype(np.float32)
     return arrays
 
 
@@ -64,6 +87,9 @@ def _scored(groups: Sequence[Group], pieces: Pieces) -> dict[str, NDArray[Any]]:
         arrays[f"heldout_{score}"] = np.stack([as_it_is, *rows]).astype(np.float32)
         rounded = [_under(groups, pieces, phase, f"rounded_{score}") for phase in PHASES[1:]]
         arrays[f"rounded_{score}"] = np.stack(rounded).astype(np.float32)
+        if BINARY[0] in groups[0].scores:
+            masks = [_under(groups, pieces, phase, score) for phase in BINARY]
+            arrays[f"binary_{score}"] = np.stack(masks).astype(np.float32)
     return arrays
 
 

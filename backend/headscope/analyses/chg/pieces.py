@@ -15,6 +15,7 @@ from headscope.analyses.chg.gates import OPEN_FROM
 from headscope.analyses.chg.phases import PHASE_TITLES, PhaseName, phase, seeds_label
 from headscope.analyses.chg.rows import rows
 from headscope.analyses.chg.schema import ChgParams
+from headscope.tasks.permuted import permuted
 
 if TYPE_CHECKING:
     import torch
@@ -26,12 +27,15 @@ _STATE = ("logits", "first_moment", "second_moment")
 
 @dataclass(frozen=True)
 class Updates:
-    """Some updates of a phase: of which of the run's ``seeds``, and after which piece they go on."""
+    """Some updates of a phase: of which of the run's ``seeds``, and after which piece they go on; ``null``:
+    on targets permuted by the seed, a single one then.
+    """
 
     phase: PhaseName
     seeds: range
     updates: range
     after: str | None
+    null: bool = False
 
 
 def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
@@ -50,6 +54,8 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
         context.report(Progress(PHASE_TITLES[work.phase], label, step, params.steps, loss, fraction))
 
     examples = rows(spec, context, "train")
+    if work.null:
+        examples = permuted(examples, seeds[0])
     state = advance(
         context.model,
         examples,
@@ -69,14 +75,18 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
     return {**arrays, **watched, **remembered, "losses": state.losses.numpy()}
 
 
-def score(spec: Spec[ChgParams], fitted: str, seeds: range, context: Context, *, rounded: bool) -> Kept:
+def score(
+    spec: Spec[ChgParams], fitted: str, seeds: range, context: Context, *, rounded: bool, masks: bool = False
+) -> Kept:
     """Held-out log-probability (nats) and accuracy [seed] of some ``seeds`` of the piece ``fitted``; where
-    asked for, also with gates rounded at 0.5.
+    asked for, also with gates rounded at 0.5, or of nothing but these (``masks``).
     """
     import torch
 
     logits = context.pieces[fitted]["logits"][seeds.start : seeds.stop]
     gates = torch.sigmoid(torch.from_numpy(np.array(logits)))
+    if masks:
+        return _evaluated(spec, context, _rounded(gates))
     found = _evaluated(spec, context, torch.cat([gates, _rounded(gates)]) if rounded else gates)
     n = len(seeds)
     soft = {name: array[:n] for name, array in found.items()}

@@ -5,9 +5,11 @@
 2. A group's phase is cut into runs of updates; a piece hands logits and Adam's moments to the next.
 3. The ungated model, and each group under each of its three sets of gates, are scored on held-out examples;
    G+ and G- once more with gates rounded to open or shut.
-4. Which rows are used may be for pieces of its own to say, before all others (``chg.rows``).
-5. Where asked for, each head is closed by itself (``chg.closing``).
-6. Where seeds are added to an earlier run, its seeds are one small piece, and only the others are fitted.
+   Where asked for, a phase each makes masks of G+ and G-, and they are scored too.
+4. Fits on permuted targets come after them, one by one, since each has targets of its own.
+5. Which rows are used may be for pieces of its own to say, before all others (``chg.rows``).
+6. Where asked for, each head is closed by itself (``chg.closing``).
+7. Where seeds are added to an earlier run, its fits are one small piece, and only the others are made.
 
 The cuts depend on the request alone (parameters and the model's size), so that a run goes on with the same
 pieces on another machine.
@@ -26,7 +28,16 @@ from headscope.analyses import ablation
 from headscope.analyses.base import Piece, Pieces, Spec
 from headscope.analyses.chg import closing
 from headscope.analyses.chg.inside import training
-from headscope.analyses.chg.phases import PHASE_TITLES, PHASES, PhaseName, seeds_label
+from headscope.analyses.chg.phases import (
+    BEFORE,
+    BINARY,
+    PHASE_TITLES,
+    PHASES,
+    PhaseName,
+    null_label,
+    phases,
+    seeds_label,
+)
 from headscope.analyses.chg.pieces import Updates, fit, score, take_over, ungated
 from headscope.analyses.chg.rows import needed
 from headscope.analyses.chg.rows import pieces as choosing_rows
@@ -51,12 +62,14 @@ class Group:
     def pieces(self) -> Iterator[Piece]:
         """All fits, then all scores."""
         for of_phase in (self.fits, self.scores):
-            for phase in PHASES:
-                yield from of_phase[phase]
+            for pieces in of_phase.values():
+                yield from pieces
 
 
-def plan(spec: Spec[ChgParams], earlier: int) -> list[Piece]:
-    """All pieces of a run in the order they are computed; ``earlier`` seeds come from another run."""
+def plan(spec: Spec[ChgParams], earlier: int, earlier_null: int = 0) -> list[Piece]:
+    """All pieces of a run in the order they are computed; ``earlier`` seeds come from another run, and so do
+    ``earlier_null`` fits on permuted targets.
+    """
     params = spec.params
     ablation.check_pairs(params.ablation, spec.task)
     rows = choosing_rows(spec)
@@ -66,7 +79,8 @@ def plan(spec: Spec[ChgParams], earlier: int) -> list[Piece]:
         label = f"Seeds reused, {seeds_label(params, range(earlier))}"
         first.insert(0, Piece(EARLIER, label, partial(take_over, spec), weight=0.0))
     first += ablation.means(params.ablation, spec.model, partial(training, spec), needed(spec))
-    fits = (piece for group in groups(spec, earlier) for piece in group.pieces())
+    made = [*groups(spec, earlier), *null_groups(spec, earlier_null)]
+    fits = (piece for group in made for piece in group.pieces())
     return [*first, *fits, *closing.pieces(spec, _forward_flop(spec))]
 
 
@@ -84,6 +98,23 @@ def groups(spec: Spec[ChgParams], earlier: int) -> list[Group]:
     return [_group(spec, seeds, size) for seeds in blocks(range(earlier, params.seeds), size)]
 
 
+def null_groups(spec: Spec[ChgParams], earlier: int) -> list[Group]:
+    """The fits on permuted targets that are made, each a group that nothing is scored under."""
+    flop = 2 * _forward_flop(spec) * spec.params.batch_size
+    updates = fitting(spec.params.steps, flop, most=spec.params.steps)
+    return [
+        Group(
+            seeds=range(at, at + 1),
+            fits={
+                phase: list(_fits(spec, phase, range(at, at + 1), updates, flop, null=True))
+                for phase in PHASES
+            },
+            scores=dict.fromkeys(PHASES, ()),
+        )
+        for at in range(earlier, spec.params.null_fits)
+    ]
+
+
 def _group(spec: Spec[ChgParams], seeds: range, size: int) -> Group:
     params, ask = spec.params, _ask_flop(spec)
     flop = 2 * _forward_flop(spec) * params.batch_size * len(seeds)
@@ -91,28 +122,29 @@ def _group(spec: Spec[ChgParams], seeds: range, size: int) -> Group:
     scored = fitting(size, 2 * ask, most=size)
     return Group(
         seeds=seeds,
-        fits={phase: list(_fits(spec, phase, seeds, updates, flop)) for phase in PHASES},
+        fits={phase: list(_fits(spec, phase, seeds, updates, flop)) for phase in phases(params)},
         scores={
             phase: [_scoring(spec, phase, seeds, block, ask) for block in blocks(seeds, scored)]
-            for phase in PHASES
+            for phase in phases(params)
         },
     )
 
 
 def _fits(
-    spec: Spec[ChgParams], phase: PhaseName, seeds: range, updates: int, flop: float
+    spec: Spec[ChgParams], phase: PhaseName, seeds: range, updates: int, flop: float, *, null: bool = False
 ) -> Iterator[Piece]:
     """A phase of a group in pieces of so many ``updates``, each update costing ``flop``."""
     params = spec.params
     for block in blocks(range(params.steps), updates):
-        before: str | None = _fit_key(phase, seeds, block.start)
+        before: str | None = _fit_key(phase, seeds, block.start, null)
         if not block.start:
-            before = None if phase == "zero" else _fit_key("zero", seeds, params.steps)
-        label = f"{PHASE_TITLES[phase]}, {seeds_label(params, seeds)}, updates {block.start + 1}–{block.stop}"
+            before = _fit_key(BEFORE[phase], seeds, params.steps, null) if phase in BEFORE else None
+        whose = null_label(params, seeds.start) if null else seeds_label(params, seeds)
+        label = f"{PHASE_TITLES[phase]}, {whose}, updates {block.start + 1}–{block.stop}"
         yield Piece(
-            _fit_key(phase, seeds, block.stop),
+            _fit_key(phase, seeds, block.stop, null),
             label,
-            partial(fit, spec, Updates(phase, seeds, block, before)),
+            partial(fit, spec, Updates(phase, seeds, block, before, null)),
             (*([before] if before else []), *needed(spec), *ablation.needs(params.ablation)),
             weight=flop * len(block),
         )
@@ -126,15 +158,15 @@ def _scoring(spec: Spec[ChgParams], phase: PhaseName, group: range, block: range
     return Piece(
         f"heldout/{phase}/{block.start}-{block.stop - 1}",
         f"Held-out examples under {gates}, {seeds_label(spec.params, block)}",
-        partial(score, spec, last, within, rounded=phase != "zero"),
+        partial(score, spec, last, within, rounded=phase in ("plus", "minus"), masks=phase in BINARY),
         (last, *needed(spec), *ablation.needs(spec.params.ablation)),
-        weight=(1 if phase == "zero" else 2) * flop * len(block),
+        weight=(2 if phase in ("plus", "minus") else 1) * flop * len(block),
     )
 
 
-def _fit_key(phase: PhaseName, seeds: range, stop: int) -> str:
+def _fit_key(phase: PhaseName, seeds: range, stop: int, null: bool = False) -> str:
     """The key of the piece that takes a group's phase to update ``stop``."""
-    return f"{phase}/{seeds.start}-{seeds.stop - 1}/{stop}"
+    return f"{'null-' if null else ''}{phase}/{seeds.start}-{seeds.stop - 1}/{stop}"
 
 
 def _forward_flop(spec: Spec[ChgParams]) -> float:

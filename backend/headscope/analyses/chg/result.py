@@ -18,6 +18,7 @@ from headscope.core.gating import roles
 from headscope.core.gating.ability import LEAST, Ability
 from headscope.core.gating.rounding import Rounded
 from headscope.core.gating.vocabulary import ROLES, STEERING, Vocabulary
+from headscope.core.statistics.discovery import Discoveries, discoveries
 from headscope.core.statistics.replication import Replication, replication, split_half
 from headscope.tasks.task import Split
 
@@ -38,8 +39,9 @@ class ChgResult(Result):
 
     Losses [seed, update] are nats on the targets, NaN after a seed's last update; ``updates`` [seed, phase]
     are those done. Held-out rows are ``core.gating.roles.CONDITIONS``, ``rounded_`` rows G+ and G- with gates
-    rounded at 0.5. ``closed_rise`` is what closing each head by itself costs, nats, with its standard error;
-    None where it wasn't measured. Version 1 had neither ``updates`` nor rounded gates.
+    rounded at 0.5, ``binary`` ones the masks of the last phase. ``null_`` gates are those of fits on permuted
+    targets. ``closed_rise`` is what closing each head by itself costs, nats, with its standard error. These
+    only where they were asked for. Version 1 had neither ``updates`` nor rounded gates.
     """
 
     NAME: ClassVar[str] = "chg"
@@ -56,6 +58,12 @@ class ChgResult(Result):
     updates: Integer[np.ndarray, "seed phase"] | None = None
     rounded_accuracy: Float[np.ndarray, "pushed seed"] | None = None
     rounded_log_probability: Float[np.ndarray, "pushed seed"] | None = None
+    g_plus_binary: Gates | None = None
+    g_minus_binary: Gates | None = None
+    binary_accuracy: Float[np.ndarray, "pushed seed"] | None = None
+    binary_log_probability: Float[np.ndarray, "pushed seed"] | None = None
+    null_plus: Float[np.ndarray, "null layer head"] | None = None
+    null_minus: Float[np.ndarray, "null layer head"] | None = None
     solved_train: UInt8[np.ndarray, " row"] | None = None
     solved_test: UInt8[np.ndarray, " row"] | None = None
     closed_rise: Float[np.ndarray, "layer head"] | None = None
@@ -166,22 +174,41 @@ class ChgResult(Result):
         """By role: whether a new fit would give it each head again, [layer, head]."""
         return {role: replication(has.sum(axis=0), len(has)) for role, has in self.held(threshold).items()}
 
+    def discoveries(self, threshold: float = 0.5) -> dict[str, Discoveries]:
+        """By role: which heads have it in more fits than those on permuted targets tell; empty without."""
+        if self.null_plus is None or self.null_minus is None:
+            return {}
+        ran = roles.finished(self.null_plus, self.null_minus)
+        null = roles.held(roles.roles(self.null_plus, self.null_minus, threshold, self.costly)[ran])
+        if not ran.any() or not self.ran.any():
+            return {}
+        return {role: discoveries(has, null[role]) for role, has in self.held(threshold).items()}
+
     def split_half(self, threshold: float = 0.5) -> dict[str, float | None]:
         """By role: how well the shares of one half of the seeds tell the other's; at most 1."""
         return {role: split_half(has) for role, has in self.held(threshold).items()}
 
 
+SOUGHT: Final = ("needed", "harmful")
+"""The roles that are told of in numbers."""
+
+
 def _shares(words: Vocabulary) -> dict[str, Quantity]:
     """How a vocabulary tells the shares of heads."""
     told = {}
-    for role in ("needed", "harmful"):
+    for role in SOUGHT:
         name, label = words.names[role], words.labels[role]
         told[f"always_{name}"] = Quantity(f"Always {label}", "share")
         told[f"any_{name}"] = Quantity(f"{label.capitalize()} in some seed", "share")
-    for role in ("needed", "harmful"):
+    for role in SOUGHT:
         name, label = words.names[role], words.labels[role]
         told[f"replicating_{name}"] = Quantity(f"{label.capitalize()}, and replicates", "share")
-    for role in ("needed", "harmful"):
+    for role in SOUGHT:
+        name, label = words.names[role], words.labels[role]
+        told[f"discovered_{name}"] = Quantity(
+            f"{label.capitalize()} beyond permuted targets, FDR 5 %", "share"
+        )
+    for role in SOUGHT:
         told[f"split_half_{words.names[role]}"] = Quantity(f"Split-half correlation, {words.labels[role]}")
     return told
 
@@ -194,6 +221,8 @@ QUANTITIES: Mapping[str, Quantity] = {
     "accuracy_minus": Quantity("Accuracy under G−", "share"),
     "accuracy_plus_rounded": Quantity("Accuracy under G+, rounded", "share"),
     "accuracy_minus_rounded": Quantity("Accuracy under G−, rounded", "share"),
+    "accuracy_plus_binary": Quantity("Accuracy under G+, binarised", "share"),
+    "accuracy_minus_binary": Quantity("Accuracy under G−, binarised", "share"),
     "rounding": Quantity("Most that rounding changes accuracy", "share"),
     "logp_ungated": Quantity("Log-probability, ungated", "nats"),
     "logp_plus": Quantity("Log-probability under G+", "nats"),
@@ -208,10 +237,15 @@ def headline(result: ChgResult, threshold: float = 0.5) -> dict[str, Any]:
     heldout = result.heldout_accuracy, result.heldout_log_probability
     numbers: dict[str, Any] = roles.headline(result.g_plus, result.g_minus, *heldout, threshold)
     found, halves = result.replication(threshold), result.split_half(threshold)
-    for role in ("needed", "harmful"):
+    for role in SOUGHT:
         numbers[f"replicating_{role}"] = float(found[role].replicates.mean()) if result.ran.any() else None
         numbers[f"split_half_{role}"] = halves[role]
+    beyond = result.discoveries(threshold)
+    numbers |= {f"discovered_{role}": float(beyond[role].found.mean()) for role in SOUGHT if role in beyond}
     numbers |= _rounding(result.rounding)
+    if result.binary_accuracy is not None:
+        for name, row in zip(("plus", "minus"), result.binary_accuracy, strict=True):
+            numbers[f"accuracy_{name}_binary"] = float(row[result.ran].mean()) if result.ran.any() else None
     ordered = {name: numbers[name] for name in QUANTITIES if name in numbers}
     return _worded(ordered, result.vocabulary)
 
@@ -238,4 +272,4 @@ def _worded(numbers: Mapping[str, Any], words: Vocabulary) -> dict[str, Any]:
 
 def _named(name: str, words: Vocabulary) -> str:
     before, _, role = name.rpartition("_")
-    return f"{before}_{words.names[role]}" if role in ("needed", "harmful") else name
+    return f"{before}_{words.names[role]}" if role in SOUGHT else name

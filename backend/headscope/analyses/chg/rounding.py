@@ -33,7 +33,8 @@ def sentence(found: Mapping[str, Rounded]) -> str | None:
     parts = [f"{_worst(one)} under {PUSHED[name]}{_mean(one)}" for name, one in broken.items()]
     return (
         f"These gates aren’t a circuit: rounded to open or shut at 0.5, held-out accuracy goes "
-        f"{'; '.join(parts)}. Some heads work half open, so switching heads on and off isn’t what was fitted."
+        f"{'; '.join(parts)}. Some heads work half open, so switching heads off isn’t what was fitted. "
+        "The setting `binarise` adds a last phase that ends with heads open or shut."
     )
 
 

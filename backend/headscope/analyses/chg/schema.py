@@ -21,11 +21,13 @@ class ChgParams(Params):
             "ablation",
             "autocast",
             "batches",
+            "binarise",
             "bos",
             "check_closed",
             "clip_over",
             "demonstrations",
             "examples",
+            "null_fits",
             "pool_sets",
             "start_open",
             "within_clamp",
@@ -166,6 +168,21 @@ class ChgParams(Params):
         le=1_000_000,
         title="Held-out examples, at most",
         description="For log-probability and accuracy after the fit.",
+    )
+    binarise: bool = Field(
+        default=False,
+        title="End with open or shut",
+        description="A last phase each after G+ and G− anneals their gates to 0 or 1: sets of heads that do "
+        "what soft gates did. Roles are read off the soft ones all the same. Two thirds more updates.",
+    )
+    null_fits: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        title="Fits on permuted targets",
+        description="As many more fits with targets exchanged among the rows: which heads have a role "
+        "whatever is asked. Heads beyond that are found at a false-discovery rate of 5 %. Each costs as much "
+        "as a seed.",
     )
     examples: Literal["all", "solved"] = Field(
         default="all",

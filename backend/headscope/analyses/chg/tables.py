@@ -61,6 +61,17 @@ def heads(result: ChgResult, view: View) -> Table:
             (f"rate_{name}_high", f"rate of {word}, upper end of 90 %", "share", flat(found.high)),
             (f"verdict_{name}", f"verdict on {word}", "", flat(np.array(VERDICTS)[found.verdict])),
         ]
+    for role, beyond in result.discoveries(view.threshold).items():
+        columns += [
+            (
+                f"null_{names[role]}",
+                f"share of fits on permuted targets {names[role]}",
+                "share",
+                flat(beyond.null_share),
+            ),
+            (f"p_{names[role]}", f"p of {names[role]}, against permuted targets", "", flat(beyond.p)),
+            (f"q_{names[role]}", f"q of {names[role]}, false-discovery rate", "", flat(beyond.q)),
+        ]
     if result.closed_rise is not None and result.closed_rise_se is not None:
         columns += [
             ("closed_rise", "loss with it alone closed, rise", "nats", flat(result.closed_rise)),
@@ -133,9 +144,13 @@ def heldout(result: ChgResult, view: View) -> Table:
     if result.rounded:
         names += ["plus, rounded", "minus, rounded"]
         scores = {name: np.concatenate([soft, result.rounded[name]]) for name, soft in scores.items()}
+    if result.binary_accuracy is not None and result.binary_log_probability is not None:
+        names += ["plus, binarised", "minus, binarised"]
+        masks = {"accuracy": result.binary_accuracy, "log_probability": result.binary_log_probability}
+        scores = {name: np.concatenate([known, masks[name]]) for name, known in scores.items()}
     change = np.full(scores["accuracy"].shape, np.nan)
     if result.rounded:
-        change[-2:] = result.rounded["accuracy"] - result.heldout_accuracy[2:]
+        change[4:6] = result.rounded["accuracy"] - result.heldout_accuracy[2:]
     circuit = np.where(np.isnan(change), "", np.where(np.abs(change) <= LARGEST, "yes", "no"))
     columns: list[Column] = [
         ("condition", "gates", "", np.repeat(np.array(names), len(result.seeds))),

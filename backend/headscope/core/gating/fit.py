@@ -47,9 +47,10 @@ _SMALLEST_GATE = 1e-6
 class Phase:
     """Settings of one phase. ``regularisation`` is lambda with its sign; ``stream`` names the series of
     batches; ``settling`` ends a seed's fit before the last update, where given; with ``remembers`` slopes are
-    blended with remembered ones where that pays (``core.gating.saga``). ``clip_over``, ``shared`` and
-    ``autocast`` are what the authors' code does: one clip over all seeds, one series of batches, passes in
-    bfloat16 where the device is good at it.
+    blended with remembered ones where that pays (``core.gating.saga``). With ``coldest`` gates are annealed:
+    sigmoid(logit / t), t falling geometrically from 1 to ``coldest``, so that they end open or shut.
+    ``clip_over``, ``shared`` and ``autocast`` are what the authors' code does: one clip over all seeds, one
+    series of batches, passes in bfloat16 where the device is good at it.
     """
 
     steps: int
@@ -62,6 +63,7 @@ class Phase:
     stream: str = "zero"
     settling: Settling | None = None
     remembers: bool = False
+    coldest: float | None = None
     clip_over: Literal["seed", "all"] = "seed"
     shared: int | None = None
     """The seed of the batches that all seeds see, in epochs without replacement; None: each draws its own."""
@@ -71,6 +73,12 @@ class Phase:
         """Learning rate of update ``step`` in 0 .. steps - 1."""
         along = step / (self.steps - 1) if self.steps > 1 else 0.0
         return self.lr_start + (self.lr_end - self.lr_start) * along
+
+    def temperature(self, step: int) -> float:
+        """By which logits are divided in update ``step``."""
+        if self.coldest is None:
+            return 1.0
+        return float(self.coldest ** (step / (self.steps - 1) if self.steps > 1 else 1.0))
 
 
 @dataclass(frozen=True)
@@ -215,6 +223,7 @@ def advance(
             logits,
             checkpoint,
             memory,
+            temperature=phase.temperature(step),
             replacements=drawn_anew,
             autocast=phase.autocast,
         )
@@ -252,6 +261,7 @@ def loss_and_gradient(
     checkpoint: Callable[[], None] = lambda: None,
     memory: SlopeMemory | None = None,
     *,
+    temperature: float = 1.0,
     replacements: Replacements | None = None,
     autocast: bool = False,
 ) -> tuple[Float[torch.Tensor, " seed"], Float[torch.Tensor, "seed layer head"]]:
@@ -260,7 +270,7 @@ def loss_and_gradient(
     Rows are (seed index, example index). A seed without rows, or whose loss or gradient isn't finite, has
     loss NaN. With a ``memory`` the gradient is blended with what it remembers, and it is brought up to date.
     """
-    gates = torch.sigmoid(logits)
+    gates = torch.sigmoid(logits / temperature)
     owners = torch.tensor([seed for seed, _ in rows], dtype=torch.long)
     counts = torch.bincount(owners, minlength=len(logits))
     if memory is None:
@@ -277,7 +287,7 @@ def loss_and_gradient(
         for seed in owners.unique().tolist():
             mine = owners == seed
             slope[seed] = memory.blend(seed, [i for s, i in rows if s == seed], slopes[mine])
-    gradient = slope * gates * (1 - gates)
+    gradient = slope * gates * (1 - gates) / temperature
     loss = loss / counts
     loss[~torch.isfinite(gradient).all(dim=2).all(dim=1) | ~torch.isfinite(loss)] = torch.nan
     return loss, gradient

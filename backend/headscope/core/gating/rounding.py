@@ -34,7 +34,7 @@ class Rounded:
     @property
     def change(self) -> Float[np.ndarray, " fit"]:
         """By rounding; below 0 where it costs accuracy."""
-        return self.hard - self.soft
+        return np.asarray(self.hard - self.soft)
 
     @property
     def largest(self) -> float:

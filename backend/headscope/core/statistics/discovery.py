@@ -13,16 +13,37 @@ whatever the targets are, and few null fits tell a head's own null rate badly. S
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.special import betaln
 
 from headscope.core.statistics.replication import fitted_prior
 
 RATE: Final = 0.05
 """The false-discovery rate at which heads are reported."""
+
+
+@dataclass(frozen=True)
+class Discoveries:
+    """Of one role: each head's share of the null fits, its p and its q."""
+
+    null_share: Float[np.ndarray, "*heads"]
+    p: Float[np.ndarray, "*heads"]
+    q: Float[np.ndarray, "*heads"]
+
+    @property
+    def found(self) -> Bool[np.ndarray, "*heads"]:
+        """The heads that stand out at a false-discovery rate of ``RATE``."""
+        return np.asarray(self.q <= RATE)
+
+
+def discoveries(has: Bool[np.ndarray, " fit *heads"], null: Bool[np.ndarray, " null *heads"]) -> Discoveries:
+    """Which heads have the role in more fits than the null fits tell; at least one of each."""
+    p = null_p(has.sum(axis=0), len(has), null.sum(axis=0), len(null))
+    return Discoveries(null.mean(axis=0), p, benjamini_hochberg(p))
 
 
 def null_p(

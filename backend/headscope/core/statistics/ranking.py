@@ -58,4 +58,3 @@ def mean_interval(values: Any, seed: int = 0) -> Interval:
     if (known == 0).all():
         high = unseen
     return Interval(float(known.mean()), float(low), float(high), n)
-

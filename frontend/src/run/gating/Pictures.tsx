@@ -79,6 +79,8 @@ export function Pictures({
   const { run, view, share } = props;
   const { threshold, mode } = view;
   const source = (figure: string) => ({ run, figure, share, view: { threshold, mode } });
+  const permuted = Number(run.params.null_fits) > 0;
+  const discoveries = useFigure(run, "discoveries", share, { threshold }, permuted);
   const ecdf = useFigure(run, "ecdf", share, { threshold });
   const layers = useFigure(run, "layers", share, { threshold });
   const heldout = useFigure(run, "heldout", share);
@@ -88,6 +90,15 @@ export function Pictures({
       <div className="wide">
         <Picture title="Would a new fit say the same?" figure={replication} source={source("replication")} />
       </div>
+      {permuted && (
+        <div className="wide">
+          <Picture
+            title="Is it more than any targets would give?"
+            figure={discoveries}
+            source={source("discoveries")}
+          />
+        </div>
+      )}
       <div className="wide">
         <Picture title="How do the shares move with more seeds?" figure={seeds} source={source("seeds")} />
       </div>

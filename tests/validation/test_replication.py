@@ -1,0 +1,52 @@
+"""Two disjoint sets of fits against each other: by hand, and on heads of known rates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyses.test_chg_replication import run_of
+from headscope.validation.replication import TARGET, again, compared, table, to_json
+
+
+def test_heads_that_come_again_are_counted_both_ways() -> None:
+    """Four heads always, and one always in the first set but in 7 of 10 of the second; 20 never."""
+    first, second = np.zeros((2, 10, 5, 5), bool)
+    first[:, 0], second[:, 0] = True, True
+    second[:3, 0, 4] = False
+    found = again(first, second)
+    assert (found.called, found.again) == (9, 8)
+    assert not found.passed
+    by_count = {row.count: row for row in found.rows}
+    assert (by_count[10].heads, by_count[7].heads, by_count[0].heads) == (9, 1, 40)
+    assert by_count[10].seen == (8 * 1 + 0.7) / 9
+    assert by_count[7].seen == 1
+    assert by_count[0].seen == 0
+
+
+def test_what_replicates_comes_again_and_rates_are_calibrated() -> None:
+    """Over 20 pairs of runs of 270 heads with known rates, as on a real run."""
+    source, called, kept, errors, halves, across = np.random.default_rng(0), 0, 0, [], [], []
+    for _ in range(20):
+        rate = source.beta(0.44, 0.7, (30, 9))
+        found = again(*(source.random((10, 30, 9)) < rate for _ in range(2)))
+        called, kept = called + found.called, kept + found.again
+        errors.append(found.error)
+        halves.append(np.mean([half for half in found.halves if half is not None]))
+        across.append(found.across or 0.0)
+    assert called > 400
+    assert kept / called >= TARGET
+    assert np.mean(errors) < 0.05
+    assert abs(np.mean(halves) - np.mean(across)) < 0.02
+
+
+def test_a_run_against_another_prints_a_table_for_each_role() -> None:
+    source = np.random.default_rng(1)
+    rate = source.beta(0.44, 0.7, (6, 4))
+    one, other = (run_of(source.random((10, 6, 4)) < rate, np.zeros((10, 6, 4), bool)) for _ in range(2))
+    found = compared(one, other)
+    assert list(found) == ["needed", "harmful", "irrelevant"]
+    lines = list(table(found, "tiny, pairs"))
+    assert lines[0].startswith("| tiny, pairs | replicates")
+    assert sum(line.startswith("| needed") for line in lines) == 2
+    assert "| harmful | 0 | – | – / – | – | 0.0" in "\n".join(lines)
+    assert to_json(found)["harmful"]["kept"] is None
