@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from headscope.cli import app
-from headscope.cli.validate import _sentence, _share
+from headscope.cli.validate.chg import sentence
+from headscope.cli.validate.tables import share
 from headscope.core.statistics.ranking import Interval
 from headscope.validation.cells import MEASURES, Cell, Found
 from headscope.validation.chg import MOSTLY, Verdict
@@ -230,18 +231,18 @@ def test_the_verdict_in_words() -> None:
     one = Interval(1.0, 0.8, 1.0, 3)
     found = dict.fromkeys(MEASURES, Found(one, one, one))
     rows = [Cell("small", 3, 3, found)]
-    passed = _sentence(rows, Verdict(PERFECT, 1.0, 3), 3, 3)
+    passed = sentence(rows, Verdict(PERFECT, 1.0, 3), 3, 3)
     assert "3 models" in passed
     assert "All targets are met." in passed
     assert "found in all of them" in passed
     assert "Stopped" not in passed
     low = Found(replace(one, mean=0.94), one, one)
-    missed = _sentence([Cell("small", 2, 2, {**found, "needed": low})], Verdict(PERFECT, 0.5, 2), 2, 6)
+    missed = sentence([Cell("small", 2, 2, {**found, "needed": low})], Verdict(PERFECT, 0.5, 2), 2, 6)
     assert "A target is missed:" in missed
     assert "needed (small)" in missed
     assert "Stopped after 2 of 6 models." in missed
-    assert _share(math.nan, 0.75) == "– / 0.75"
-    assert _share(1.0, 2 / 3) == "1 / 0.667"
+    assert share(math.nan, 0.75) == "– / 0.75"
+    assert share(1.0, 2 / 3) == "1 / 0.667"
 
 
 def test_a_plan_says_nothing_of_heads_that_nobody_planted() -> None:

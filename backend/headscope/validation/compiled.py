@@ -27,7 +27,7 @@ from torch import Tensor
 from headscope.tasks.task import Example
 from headscope.validation.known import DrawnTask, Known
 from headscope.validation.model import model_of
-from headscope.validation.planted import Head, Weights
+from headscope.validation.planted import Head, Role, Weights
 
 FOLDER: Final = Path(__file__).parent / "programs"
 LETTERS: Final = ("a", "b", "c", "d", "e", "f")
@@ -103,7 +103,12 @@ def known(name: str, seed: int = 0) -> Known:
 
     every = [(layer, head) for layer in range(model.info.n_layers) for head in range(N_HEADS)]
     useless = tuple(head for head in every if head not in needed)
-    roles = {"needed": needed, "harmful": (), "redundant": (), "useless": useless}
+    roles: dict[Role, tuple[Head, ...]] = {
+        "needed": needed,
+        "harmful": (),
+        "redundant": (),
+        "useless": useless,
+    }
     return Known(f"program: {program.title}", model, DrawnTask(f"compiled-{name}", examples), roles)
 
 

@@ -30,6 +30,7 @@ from headscope.analyses.base import Progress, Spec
 from headscope.analyses.chg import CHG
 from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.in_place import compute
+from headscope.analyses.shots import AUTO
 from headscope.core.gating.evaluation import evaluate
 from headscope.core.gating.pairs import PairLosses, pair_losses
 from headscope.core.gating.roles import finished, scores
@@ -38,7 +39,7 @@ from headscope.core.model.info import ModelInfo
 from headscope.core.model.packing import Packing
 from headscope.core.model.replacement import Replacement
 from headscope.errors import Invalid
-from headscope.tasks.task import Example, Task
+from headscope.tasks.task import Example, Examples, Split, Task
 from headscope.validation.planted import Head, Role
 
 STRENGTH: Final = 3.0
@@ -173,9 +174,7 @@ def plant_into(
     """Plant, fit as any run does, and look for what was planted; at most ``candidates`` real heads are tested
     for a pair with the planted ones.
     """
-    asked = {"seed": params.split_seed, "shots": params.shots, "n_ctx": model.info.n_ctx}
-    train = task.examples(model.tokenizer, "train", limit=params.n_train, **asked)
-    test = task.examples(model.tokenizer, "test", limit=params.n_test, **asked)
+    train, test = _asked(model, task, params, "train"), _asked(model, task, params, "test")
     planted = WithPlanted(model, answers_of([*train, *test]), strength)
     result = compute(CHG, Spec(params, planted.info, task), planted, report=report)
     plus, minus = result.g_plus, result.g_minus
@@ -184,7 +183,7 @@ def plant_into(
     costs = _costs(planted, test)
     heads = tuple(
         _described(planted.info.n_layers - 1, number, role, each, costs[number])
-        for number, role in enumerate((*KINDS, *["useless"] * (planted.info.n_heads - len(KINDS))))
+        for number, role in enumerate(_roles(planted.info.n_heads))
     )
     base = torch.tensor((plus[ran] > 0.5).mean(axis=0) > 0.5).float()
     tested = [one.head for one in heads if one.role == "redundant"] + _unsure(each, candidates)
@@ -223,3 +222,26 @@ def _unsure(each: Mapping[str, Float[np.ndarray, "seed layer head"]], most: int)
     share = (each["facilitation"][:, :-1] >= 0.5).mean(axis=0)
     some = [(abs(share[head] - 0.5), head) for head in np.ndindex(share.shape) if 0 < share[head] < 1]
     return [(int(layer), int(head)) for _, (layer, head) in sorted(some)[:most]]
+
+
+def _asked(model: HeadModel, task: Task, params: ChgParams, split: Split) -> Examples:
+    if params.shots == AUTO:
+        raise Invalid(
+            "Heads are planted for questions with a known number of in-context examples.",
+            "Name the number: --param shots=5, or what `headscope run ability` finds.",
+            code="shots",
+        )
+    return task.examples(
+        model.tokenizer,
+        split,
+        limit=params.n_train if split == "train" else params.n_test,
+        seed=params.split_seed,
+        shots=params.shots,
+        n_ctx=model.info.n_ctx,
+    )
+
+
+def _roles(n_heads: int) -> list[Role]:
+    """Of the planted layer's heads: those of ``KINDS``, and useless ones."""
+    useless: list[Role] = ["useless"] * (n_heads - len(KINDS))
+    return [*KINDS, *useless]

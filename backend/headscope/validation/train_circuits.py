@@ -8,6 +8,7 @@ with four, the best set without a head lost less than half a nat for all heads b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -61,13 +62,18 @@ def _drawn(layers: int, seed: int) -> Weights:
     source = torch.Generator().manual_seed(seed)
 
     def normal(*shape: int) -> torch.Tensor:
-        return torch.randn(shape, generator=source, dtype=torch.float64) * shape[-2] ** -0.5
+        drawn = torch.randn(shape, generator=source, dtype=torch.float64)
+        return drawn / math.sqrt(shape[-2])
 
-    reads = [normal(layers, HEADS, WIDTH, D_HEAD) for _ in range(3)]
     return Weights(
-        normal(VOCAB, WIDTH), normal(CONTEXT, WIDTH), *reads, normal(layers, HEADS, D_HEAD, WIDTH),
-        normal(WIDTH, VOCAB),
-    )  # fmt: skip
+        W_E=normal(VOCAB, WIDTH),
+        W_pos=normal(CONTEXT, WIDTH),
+        W_Q=normal(layers, HEADS, WIDTH, D_HEAD),
+        W_K=normal(layers, HEADS, WIDTH, D_HEAD),
+        W_V=normal(layers, HEADS, WIDTH, D_HEAD),
+        W_O=normal(layers, HEADS, D_HEAD, WIDTH),
+        W_U=normal(WIDTH, VOCAB),
+    )
 
 
 def _stacked(examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor]:

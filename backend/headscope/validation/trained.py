@@ -27,6 +27,7 @@ from headscope.tasks.task import Example
 from headscope.validation.compiled import FOLDER, widened
 from headscope.validation.known import DrawnTask, Known
 from headscope.validation.model import model_of
+from headscope.validation.planted import Head, Role
 from headscope.validation.premises import MUCH
 from headscope.validation.task import planted_examples
 
@@ -68,7 +69,12 @@ def known(name: str, seed: int = 0) -> Known:
         tuple((int(layer), int(head)) for layer, head in np.argwhere(has))
         for has in (value >= MUCH, value <= LITTLE)
     )
-    roles = {"needed": needed, "harmful": (), "redundant": (), "useless": useless}
+    roles: dict[Role, tuple[Head, ...]] = {
+        "needed": needed,
+        "harmful": (),
+        "redundant": (),
+        "useless": useless,
+    }
     return Known(f"trained: {title}", model, task, roles)
 
 

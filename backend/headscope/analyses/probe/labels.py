@@ -48,8 +48,9 @@ class Probing:
 def probing(
     task: Task, tokenizer: Tokenizer, params: ProbeParams, n_ctx: int, shots: int | None = None
 ) -> Probing:
-    """The task's rows, after so many in-context examples, with their labels. Raises ``Invalid``: no-labels, one-label, no-held-out, with the
-    numbers.
+    """The task's rows, after so many in-context examples, with their labels.
+
+    Raises ``Invalid``: no-labels, one-label, no-held-out, with the numbers.
     """
 
     def rows(split: Split, limit: int) -> Examples:
