@@ -12,7 +12,7 @@ ALONE := tests/jobs tests/worker tests/e2e
 SIDE_BY_SIDE := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 export WANDB_MODE = disabled
 
-.PHONY: run test check format client reference bench gallery figures clean help
+.PHONY: run test check format client reference bench gallery validate figures clean help
 
 run: .venv/installed ## install what is missing, fetch SmolLM2-135M-Instruct, 4-bit, once (93 MB), start Headscope, open the atlas
 	@$(BIN)/headscope models fetch smollm2-135m || echo "Going on without SmolLM2-135M: its shipped results still show."
@@ -49,6 +49,13 @@ bench: .venv/installed-dev ## the measured promises: import and start time, quic
 
 gallery: .venv/installed ## the longer fits of a real model, hours: LIST=1 lists them, ONLY="NAME NAME" takes some; goes on where it stopped
 	$(BIN)/headscope atlas build --long $(if $(LIST),--list) $(ONLY:%=--only %)
+
+VALIDATION := backend/headscope/validation/results
+
+validate: .venv/installed ## fit models whose heads are known, 20 draws a cell: what the page Validation shows (an hour)
+	-$(BIN)/headscope validate chg --summary $(VALIDATION)/planted.json
+	-$(BIN)/headscope validate chg --as-printed --summary $(VALIDATION)/planted-as-printed.json
+	-$(BIN)/headscope validate programs --summary $(VALIDATION)/programs.json
 
 figures: .venv/installed-dev ## redraw what snapshot tests compare with
 	PYTHONPATH=tests $(BIN)/python tests/figures/snapshots.py && PYTHONPATH=tests $(BIN)/python tests/gallery/fingerprints.py && git diff --stat tests/golden

@@ -28,7 +28,7 @@ class Settings(BaseSettings):
     device: str = "auto"
     """``auto``, ``cpu``, ``cuda``, ``cuda:1``; auto takes a CUDA device where there is one."""
     threads: int | None = Field(default=None, gt=0)
-    """CPU threads that one computation takes, which decides how its sums are rounded; unset: as torch does."""
+    """CPU threads that a computation takes, which decides how sums are rounded; unset: as torch does."""
     model_memory_bytes: int | None = Field(default=None, gt=0)
     """How much resident models may hold in a worker; unset: half of the device's memory."""
     queue: str | None = None

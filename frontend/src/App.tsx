@@ -25,6 +25,7 @@ const RunsPage = lazy(() => import("./run/RunsPage"));
 const SharedPage = lazy(() => import("./shares/SharedPage"));
 const TaskPage = lazy(() => import("./tasks/TaskPage"));
 const TasksPage = lazy(() => import("./tasks/TasksPage"));
+const ValidationPage = lazy(() => import("./validation/ValidationPage"));
 
 const TITLES: Partial<Record<Place["page"], string>> = {
   lab: "Prompt lab",
@@ -35,6 +36,7 @@ const TITLES: Partial<Record<Place["page"], string>> = {
   runs: "Runs",
   tasks: "Tasks",
   models: "Models",
+  validation: "Validation",
   "sign-in": "Sign in",
   "not-found": "Not found",
 };
@@ -63,6 +65,8 @@ function Page({ place }: { place: Place }) {
       return <TasksPage />;
     case "task":
       return <TaskPage key={place.name} place={place} />;
+    case "validation":
+      return <ValidationPage />;
     case "models":
       return <ModelsPage />;
     case "model":

@@ -19,6 +19,7 @@ const FEATURES = [
   "models",
   "shares",
   "sign-in",
+  "validation",
 ];
 
 /** The browser, the network and what a server says, for tests alone; it may import everything that they test. */

@@ -103,7 +103,8 @@ def test_exports_and_gates_speak_alike() -> None:
 
 def test_a_comparison_says_which_are_steering_maps() -> None:
     first, *others = runs_to_compare(one_model=False)
-    mixed = [replace(first, heldout_accuracy=first.arrays["heldout_accuracy"] * 0.2), *others]
+    assert isinstance(first, ChgResult)
+    mixed = [replace(first, heldout_accuracy=first.heldout_accuracy * 0.2), *others]
     drawn = comparisons.build("shares", mixed)
     assert "needed / lifts when open" in said(drawn)
     notes = drawn["layout"]["meta"]["notes"]

@@ -1,4 +1,6 @@
-"""CMD and CPR by ranking as a table in markdown: ``python tests/bench/circuit_areas.py [MODEL [TASK]]``.
+"""CMD and CPR by ranking as a table in markdown.
+
+``python tests/bench/circuit_areas.py [MODEL [TASK [ABLATION]]]``
 
 For each pair of a shipped gating run and a shipped run of effects of the same model and task, here and now:
 the heads that at least half of the fits need are the circuit. docs/analyses/circuit-test.md holds what came
@@ -35,11 +37,12 @@ def pairs(wanted: list[str]) -> Iterator[tuple[Shipped, Shipped]]:
             yield gating, effects
 
 
-def tested(gating: Shipped, effects: Shipped) -> CircuitTestResult:
+def tested(gating: Shipped, effects: Shipped, ablation: str) -> CircuitTestResult:
     """The test with default settings on 64 rows."""
     folder = Catalogue(Settings()).folder(gating.request.model.name)
     model = load_model(folder, name=gating.request.model.name)
-    params = CircuitTestParams(gating=gating.request.id, relatives=effects.request.id, fits=0.5)
+    asked = {"gating": gating.request.id, "relatives": effects.request.id, "fits": 0.5, "ablation": ablation}
+    params = CircuitTestParams.model_validate(asked)
     task = TaskCatalogue().get(gating.request.task or "")
     inputs = {"gating": gating.result, "relatives": effects.result}
     info = replace(model.info, dtype="float32")
@@ -48,8 +51,9 @@ def tested(gating: Shipped, effects: Shipped) -> CircuitTestResult:
 
 def main() -> None:
     """Print a table for each pair, and what the tests say."""
-    for gating, effects in pairs(sys.argv[1:]):
-        result = tested(gating, effects)
+    wanted, ablation = sys.argv[1:3], (sys.argv[3:] or ["zero"])[0]
+    for gating, effects in pairs(wanted):
+        result = tested(gating, effects, ablation)
         told = f"{len(result.heads)} of {result.n_heads} heads, f = {result.faithfulness}"
         print(f"\n{gating.request.model.name}, {gating.request.task}: {told}\n")
         print("| ranking | CPR | CMD | f at the circuit's size |\n|---|---|---|---|")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from headscope.cli import app
-from headscope.cli.validate import _sentence, _share
+from headscope.cli.validate.chg import sentence
+from headscope.cli.validate.tables import share
+from headscope.core.statistics.ranking import Interval
+from headscope.validation.cells import MEASURES, Cell, Found
 from headscope.validation.chg import MOSTLY, Verdict
 from headscope.validation.planted import ROLES, Plan, Role
 from headscope.validation.premises import MUCH, Premises
@@ -58,6 +62,13 @@ def test_cases_are_every_size_in_every_form_at_every_noise() -> None:
     }
     assert made[0].name == "small, attention only, noise 0"
     assert len({case.name for case in made}) == len(made)
+
+
+def test_draws_are_the_same_cells_again_each_with_a_seed_of_its_own() -> None:
+    made = cases(("small",), (0.1,), seed=7, draws=3)
+    assert [case.seed for case in made] == list(range(7, 16))
+    assert made[:3] == cases(("small",), (0.1,), seed=7)
+    assert {case.name for case in made[3:6]} == {case.name for case in made[:3]}
 
 
 def test_one_size_or_those_of_the_setting() -> None:
@@ -176,9 +187,22 @@ def test_each_premise_counts(changes: dict[str, float], hold: bool) -> None:
 # -- the command -----------------------------------------------------------------------------------------
 
 
-def test_the_smallest_case_is_told_on_stdout_and_its_table_beside_it() -> None:
-    words = ["validate", "chg", "--size", "small", "--noise", "3", "--seed", "5", "--json", "-"]
-    result = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+def test_the_smallest_case_is_told_on_stdout_and_its_table_beside_it(tmp_path: Path) -> None:
+    words = [
+        "validate",
+        "chg",
+        "--size",
+        "small",
+        "--noise",
+        "3",
+        "--seed",
+        "5",
+        "--draws",
+        "1",
+        "--json",
+        "-",
+    ]
+    result = CliRunner().invoke(app, words, env={"COLUMNS": "200", "HEADSCOPE_DATA_DIR": str(tmp_path)})
     assert result.exit_code == 1, "no model holds what was planted"
     told = json.loads(result.stdout)
     assert (told["validation"], told["passed"], told["pair_found"]) == ("chg", False, None)
@@ -190,7 +214,7 @@ def test_the_smallest_case_is_told_on_stdout_and_its_table_beside_it() -> None:
         assert model["scores"]["needed"] == {
             "planted": 2, "found": 0, "both": 0, "precision": None, "recall": 0.0,
         }  # fmt: skip
-    for words_shown in ("small, with MLP, noise 3", "no: drowned by noise", "use less noise"):
+    for words_shown in ("small, with MLP, noise 3", "0 of 1", "use less noise"):
         assert words_shown in result.stderr
 
 
@@ -204,15 +228,21 @@ def test_what_can_not_be_planted(words: tuple[str, ...]) -> None:
 
 
 def test_the_verdict_in_words() -> None:
-    passed = _sentence(Verdict(PERFECT, 1.0, 3), 3, 3)
-    assert "100% of 3 models" in passed
+    one = Interval(1.0, 0.8, 1.0, 3)
+    found = dict.fromkeys(MEASURES, Found(one, one, one))
+    rows = [Cell("small", 3, 3, found)]
+    passed = sentence(rows, Verdict(PERFECT, 1.0, 3), 3, 3)
+    assert "3 models" in passed
     assert "All targets are met." in passed
+    assert "found in all of them" in passed
     assert "Stopped" not in passed
-    missed = _sentence(Verdict({**PERFECT, "needed": Match(2, 1, 1)}, 0.5, 2), 2, 6)
-    assert "A target is missed." in missed
+    low = Found(replace(one, mean=0.94), one, one)
+    missed = sentence([Cell("small", 2, 2, {**found, "needed": low})], Verdict(PERFECT, 0.5, 2), 2, 6)
+    assert "A target is missed:" in missed
+    assert "needed (small)" in missed
     assert "Stopped after 2 of 6 models." in missed
-    assert _share(math.nan, 0.75) == "– / 0.75"
-    assert _share(1.0, 2 / 3) == "1 / 0.667"
+    assert share(math.nan, 0.75) == "– / 0.75"
+    assert share(1.0, 2 / 3) == "1 / 0.667"
 
 
 def test_a_plan_says_nothing_of_heads_that_nobody_planted() -> None:

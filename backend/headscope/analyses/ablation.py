@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from headscope.analyses.base import Context, Kept, Piece
+from headscope.analyses.costing import NOMINAL_TOKENS
 from headscope.core.gating.ablation import ABLATIONS, REFERENCE_ROWS, Ablation, told
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
@@ -29,8 +30,6 @@ MEANS: Final = "means"
 PASSES: Final[Mapping[Ablation, int]] = {"zero": 0, "mean": 0, "resample": 1, "counterfactual": 1}
 """Forward passes more that each use of an example takes."""
 
-_NOMINAL_TOKENS: Final = 24.0
-
 Rows = Callable[[Context], Sequence[Example]]
 """Other rows of the task: training rows, drawn as the run draws them."""
 
@@ -39,7 +38,7 @@ def means(ablation: Ablation, model: ModelInfo, rows: Rows, needs: tuple[str, ..
     """The piece that takes the means over the first training rows; none where no means are asked for."""
     if ablation != "mean":
         return []
-    weight = REFERENCE_ROWS * forward_flop(model, _NOMINAL_TOKENS, 0)
+    weight = REFERENCE_ROWS * forward_flop(model, NOMINAL_TOKENS, 0)
     return [Piece(MEANS, "Means of closed heads", partial(_means, rows), needs, weight)]
 
 

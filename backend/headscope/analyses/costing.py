@@ -13,6 +13,9 @@ LAYER_OVERHEAD = 0.5e-3
 
 LOAD_SECONDS = 6.0
 
+NOMINAL_TOKENS = 24.0
+"""Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
+
 _SLOWER = {"float32": 1.0, "bfloat16": 1.0, "float64": 2.0}
 
 

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, Protocol, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from headscope.core.gating.roles import scores
 from headscope.core.statistics.ranking import Interval, auroc, mean_interval
-from headscope.validation.chg import Trial
 from headscope.validation.planted import Head, Role
 from headscope.validation.premises import MUCH
-from headscope.validation.score import Match
+from headscope.validation.score import Heads, Match
+from headscope.validation.shipped import GOALS
 
 Measure = Literal["needed", "harmful", "useless", "pair", "shares"]
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
@@ -39,8 +39,24 @@ ROLE: Final[Mapping[Measure, Role]] = {
     "shares": "redundant",
 }
 
-GOALS: Final[Mapping[Measure, float]] = {"needed": 0.95, "harmful": 0.95, "pair": 0.9}
-"""The least mean AUROC in every cell."""
+
+class Judged(Protocol):
+    """A fitted model whose roles are known: ``chg.Trial``, ``known.KnownTrial``."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def holds(self) -> bool: ...  # noqa: D102
+    @property
+    def planted(self) -> Heads: ...  # noqa: D102
+    @property
+    def g_plus(self) -> Float[np.ndarray, "seed layer head"]: ...  # noqa: D102
+    @property
+    def g_minus(self) -> Float[np.ndarray, "seed layer head"]: ...  # noqa: D102
+    @property
+    def redundancy(self) -> Float[np.ndarray, "layer head"]: ...  # noqa: D102
+    @property
+    def matches(self) -> dict[Role, Match]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -64,14 +80,18 @@ class Cell:
     @property
     def missed(self) -> list[Measure]:
         """The measures below their goal; none where no draw counts."""
-        return [name for name, least in GOALS.items() if self.counted and self.found[name].auroc.mean < least]
+        return [
+            name
+            for name in MEASURES
+            if self.counted and name in GOALS and self.found[name].auroc.mean < GOALS[name]
+        ]
 
 
-def cells(done: Sequence[Trial]) -> list[Cell]:
+def cells(done: Sequence[Judged]) -> list[Cell]:
     """A cell for each size, form and noise, in the order of the trials, and all of them together at last."""
-    by_name: dict[str, list[Trial]] = {}
+    by_name: dict[str, list[Judged]] = {}
     for one in done:
-        by_name.setdefault(one.case.name, []).append(one)
+        by_name.setdefault(one.name, []).append(one)
     return [*(_cell(name, of_cell) for name, of_cell in by_name.items()), _cell("together", done)]
 
 
@@ -97,7 +117,7 @@ def to_json(rows: Sequence[Cell]) -> list[dict[str, Any]]:
     ]
 
 
-def head_scores(one: Trial) -> dict[Measure, Float[np.ndarray, "layer head"]]:
+def head_scores(one: Judged) -> dict[Measure, Float[np.ndarray, "layer head"]]:
     """Each head's score by measure; higher is likelier."""
     each = scores(one.g_plus, one.g_minus)
     share = (each["facilitation"] >= 0.5).mean(axis=0)
@@ -110,8 +130,8 @@ def head_scores(one: Trial) -> dict[Measure, Float[np.ndarray, "layer head"]]:
     }
 
 
-def _cell(name: str, done: Sequence[Trial]) -> Cell:
-    counted = [one for one in done if one.premises.hold]
+def _cell(name: str, done: Sequence[Judged]) -> Cell:
+    counted = [one for one in done if one.holds]
     ranked = [head_scores(one) for one in counted]
     found: dict[Measure, Found] = {}
     for measure in MEASURES:
@@ -129,7 +149,7 @@ def _cell(name: str, done: Sequence[Trial]) -> Cell:
     return Cell(name, len(done), len(counted), found)
 
 
-def _strict(one: Trial, measure: Measure) -> Match:
+def _strict(one: Judged, measure: Measure) -> Match:
     if measure != "pair":
         return one.matches[ROLE[measure]]
     heads = {(int(layer), int(head)) for layer, head in np.argwhere(one.redundancy >= MUCH)}

@@ -36,7 +36,7 @@ from headscope.validation.task import PlantedTask
 
 N_TRAIN, N_TEST = 256, 64
 
-PAPER_SETTINGS: Final = ChgParams.model_validate(PAPER)
+PAPER_SETTINGS: Final = ChgParams.model_validate({**PAPER, "check_closed": False})
 
 QUICK_SETTINGS: Final = PAPER_SETTINGS.model_copy(update={"seeds": 8, "steps": 150, "batch_size": 8})
 
@@ -58,9 +58,18 @@ class Trial:
     g_plus: Float[np.ndarray, "seed layer head"]
     g_minus: Float[np.ndarray, "seed layer head"]
     redundancy: Float[np.ndarray, "layer head"]
-    """Each head's largest interaction with another, nats (``core.gating.pairs``); NaN where nothing is fitted.
-    """
+    """Each head's largest interaction with another, nats (``core.gating.pairs``); NaN where not fitted."""
     seconds: float
+
+    @property
+    def name(self) -> str:
+        """The cell that it belongs to."""
+        return self.case.name
+
+    @property
+    def holds(self) -> bool:
+        """Whether the model is what it was planted as."""
+        return self.premises.hold
 
     @property
     def matches(self) -> dict[Role, Match]:
@@ -143,7 +152,7 @@ def trial(case: Case, params: ChgParams, report: Callable[[Progress], None] = la
 def redundancies(
     model: HeadModel, examples: Sequence[Contrasted], g_plus: Float[np.ndarray, "seed layer head"]
 ) -> Float[np.ndarray, "layer head"]:
-    """Each head's largest interaction with another, nats; the heads that most fits find harmful are closed."""
+    """Each head's largest interaction with another, nats; heads that most fits find harmful are closed."""
     base = torch.tensor((np.nanmean(g_plus > HALF, axis=0) > HALF).astype(np.float32))
     every = [(layer, head) for layer in range(len(base)) for head in range(len(base[0]))]
     return pair_losses(model, examples, base, every).redundancy.reshape(base.shape)

@@ -147,7 +147,7 @@ def main(folder: Path = FOLDER) -> None:
     """Write all programs."""
     folder.mkdir(exist_ok=True)
     for name in PROGRAMS:
-        np.savez_compressed(folder / f"{name}.npz", **compiled_arrays(name))
+        np.savez_compressed(folder / f"{name}.npz", allow_pickle=False, **compiled_arrays(name))
 
 
 if __name__ == "__main__":

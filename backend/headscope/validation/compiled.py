@@ -27,7 +27,7 @@ from torch import Tensor
 from headscope.tasks.task import Example
 from headscope.validation.known import DrawnTask, Known
 from headscope.validation.model import model_of
-from headscope.validation.planted import Head, Weights
+from headscope.validation.planted import Head, Role, Weights
 
 FOLDER: Final = Path(__file__).parent / "programs"
 LETTERS: Final = ("a", "b", "c", "d", "e", "f")
@@ -92,9 +92,9 @@ PROGRAMS: Final[Mapping[str, Program]] = {
 
 
 def known(name: str, seed: int = 0) -> Known:
-    """A program among other heads; ``seed`` draws where its heads are, the others' weights and the examples."""
+    """A program among other heads; ``seed`` draws where its heads are and the others' weights."""
     program, arrays = PROGRAMS[name], _arrays(name)
-    weights, needed = widened(arrays, program, seed)
+    weights, needed = widened(arrays, seed, program.idle)
     words = arrays["words"].tolist()
     model = model_of(weights, f"compiled-{name}", words.index("bos"), revision="compiled")
 
@@ -103,7 +103,12 @@ def known(name: str, seed: int = 0) -> Known:
 
     every = [(layer, head) for layer in range(model.info.n_layers) for head in range(N_HEADS)]
     useless = tuple(head for head in every if head not in needed)
-    roles = {"needed": needed, "harmful": (), "redundant": (), "useless": useless}
+    roles: dict[Role, tuple[Head, ...]] = {
+        "needed": needed,
+        "harmful": (),
+        "redundant": (),
+        "useless": useless,
+    }
     return Known(f"program: {program.title}", model, DrawnTask(f"compiled-{name}", examples), roles)
 
 
@@ -119,9 +124,11 @@ def drawn(program: Program, words: Sequence[str], n: int, seed: int) -> list[Exa
 
 
 def widened(
-    arrays: Mapping[str, np.ndarray], program: Program, seed: int
+    arrays: Mapping[str, np.ndarray], seed: int, idle: tuple[str, ...] = ()
 ) -> tuple[Weights, tuple[Head, ...]]:
-    """The weights with ``N_HEADS`` heads a layer, and the places of the heads that the answer depends on."""
+    """The weights with ``N_HEADS`` heads a layer, and the places of the heads that the answer depends on:
+    those that write something, and nothing ``idle``.
+    """
     source = torch.Generator().manual_seed(seed)
     own = {name: torch.tensor(array, dtype=torch.float64) for name, array in arrays.items() if name[0] == "W"}
     n_layers, n_own, d_own, d_head = own["W_Q"].shape
@@ -140,7 +147,7 @@ def widened(
             for name, matrices in read.items():
                 matrices[layer, place] = _wider(own[name][layer, number], rows=d_model)
             W_O[layer, place] = _wider(own["W_O"][layer, number], columns=d_model)
-            if not any(writes.startswith(value) for value in program.idle):
+            if not any(writes.startswith(value) for value in idle):
                 needed.append((layer, place))
     W_U = _wider(own["W_U"], rows=d_model)
     W_U[d_own:] = _normal((BESIDE, W_U.shape[1]), source, FAINT * BESIDE**-0.5)
@@ -150,8 +157,8 @@ def widened(
         **read,
         W_O=W_O,
         W_U=W_U,
-        W_in=_wider(own["W_in"], rows=d_model),
-        W_out=_wider(own["W_out"], columns=d_model),
+        W_in=_wider(own["W_in"], rows=d_model) if "W_in" in own else None,
+        W_out=_wider(own["W_out"], columns=d_model) if "W_out" in own else None,
     )
     return weights, tuple(sorted(needed))
 

@@ -34,7 +34,11 @@ class KeptDraws:
     @classmethod
     def under(cls, data_dir: Path, params: ChgParams) -> KeptDraws:
         """Where draws of these settings are kept."""
-        asked = {"revision": REVISION, "rows": [N_TRAIN, N_TEST], "params": params.model_dump(mode="json")}
+        asked = {
+            "revision": REVISION,
+            "rows": [N_TRAIN, N_TEST],
+            "params": params.identifying(params.model_dump(mode="json")),
+        }
         digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
         return cls(data_dir / "validation" / f"chg-{digest}")
 

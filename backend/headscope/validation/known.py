@@ -22,10 +22,17 @@ from headscope.analyses.in_place import compute
 from headscope.core.gating.evaluation import evaluate
 from headscope.core.model.head_model import HeadModel
 from headscope.tasks.task import Example, Examples, Split
-from headscope.validation.chg import redundancies
+from headscope.validation.chg import QUICK_SETTINGS, redundancies
 from headscope.validation.planted import ROLES, Head, Role
 from headscope.validation.premises import MUCH
 from headscope.validation.score import Heads, Match, found_roles, matches
+
+PROGRAM_SETTINGS: Final = QUICK_SETTINGS.model_copy(
+    update={"start_open": True, "within_clamp": True, "lr_start": 0.1, "lr_end": 0.1}
+)
+"""Thresholds have no slope to follow: gates start open, and are pushed shut by steps that don't leap over
+where the answer breaks.
+"""
 
 _TEST: Final = 10_000
 

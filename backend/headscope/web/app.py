@@ -34,6 +34,7 @@ from headscope.web.routes import (
     shares,
     sign_in,
     tasks,
+    validation,
 )
 from headscope.web.security import check_exposure
 from headscope.web.static import FrontEnd
@@ -48,6 +49,7 @@ OPEN: Final = (
     comparisons.listing,
     comparisons.router,
     shares.reading,
+    validation.router,
 )
 """Routes that look for themselves at who asks: a shared run answers its share's holder, too."""
 CLOSED: Final = (
@@ -72,6 +74,7 @@ TAGS: Final = (
     ("lab", "Heads on a prompt, live."),
     ("circuits", "What a head's weights say, looked up live."),
     ("shares", "Short links to runs and a view of them."),
+    ("validation", "How well planted roles are found."),
 )
 
 

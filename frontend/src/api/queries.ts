@@ -175,6 +175,20 @@ export const queries = {
       ...FIXED,
     }),
 
+  validations: () =>
+    queryOptions({
+      queryKey: ["validation"],
+      queryFn: ({ signal }) => answered(http.GET("/api/v1/validation", { signal })),
+      ...FIXED,
+    }),
+  validationFigure: (name: string) =>
+    queryOptions({
+      queryKey: ["validation", name, "figure"],
+      queryFn: ({ signal }) =>
+        figureOf(http.GET("/api/v1/validation/{name}/figure", { params: { path: { name } }, signal })),
+      ...FIXED,
+    }),
+
   shares: () =>
     queryOptions({
       queryKey: ["shares"],

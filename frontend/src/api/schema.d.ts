@@ -392,6 +392,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/validation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How well planted roles are found: means over draws with intervals
+         * @description The same for every reader; says nothing about this installation.
+         */
+        get: operations["list_validations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/validation/{name}/figure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * AUROC by cell, as a figure
+         * @description Plotly JSON without template. 404 (unknown-validation) for another name.
+         */
+        get: operations["get_validation_figure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/models": {
         parameters: {
             query?: never;
@@ -3153,6 +3193,29 @@ export interface components {
             access: "open" | "signed-in" | "sign-in-needed";
         };
         /**
+         * IntervalOut
+         * @description A mean over draws and its 95 % interval, in [0, 1]; null without any draw.
+         * @example {
+         *       "high": 1,
+         *       "low": 0.97,
+         *       "mean": 0.99,
+         *       "n": 20
+         *     }
+         */
+        IntervalOut: {
+            /** Mean */
+            mean: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * N
+             * @description Draws that have a value.
+             */
+            n: number;
+        };
+        /**
          * LabShareIn
          * @description What to keep a copy of: a worker is asked for it once, when the share is made.
          * @example {
@@ -5783,6 +5846,180 @@ export interface components {
             bdata: string;
         };
         /**
+         * ValidationCellOut
+         * @description Draws of one kind of model; the last cell holds all of them.
+         * @example {
+         *       "name": "small, with MLP, noise 0.1",
+         *       "draws": 20,
+         *       "counted": 20,
+         *       "missed": [],
+         *       "found": {
+         *         "needed": {
+         *           "auroc": {
+         *             "mean": 0.99,
+         *             "low": 0.97,
+         *             "high": 1,
+         *             "n": 20
+         *           },
+         *           "precision": {
+         *             "mean": 0.99,
+         *             "low": 0.97,
+         *             "high": 1,
+         *             "n": 20
+         *           },
+         *           "recall": {
+         *             "mean": 0.99,
+         *             "low": 0.97,
+         *             "high": 1,
+         *             "n": 20
+         *           }
+         *         }
+         *       }
+         *     }
+         */
+        ValidationCellOut: {
+            /** Name */
+            name: string;
+            /** Draws */
+            draws: number;
+            /**
+             * Counted
+             * @description Draws that are what they were planted as; only these are fitted.
+             */
+            counted: number;
+            /**
+             * Missed
+             * @description Measures below their goal.
+             */
+            missed: string[];
+            /** Found */
+            found: {
+                [key: string]: components["schemas"]["ValidationFoundOut"];
+            };
+        };
+        /**
+         * ValidationFoundOut
+         * @description How well one role was found in a cell.
+         * @example {
+         *       "auroc": {
+         *         "high": 1,
+         *         "low": 0.97,
+         *         "mean": 0.99,
+         *         "n": 20
+         *       },
+         *       "precision": {
+         *         "high": 1,
+         *         "low": 0.97,
+         *         "mean": 0.99,
+         *         "n": 20
+         *       },
+         *       "recall": {
+         *         "high": 1,
+         *         "low": 0.97,
+         *         "mean": 0.99,
+         *         "n": 20
+         *       }
+         *     }
+         */
+        ValidationFoundOut: {
+            /** @description Over the heads of each draw. */
+            auroc: components["schemas"]["IntervalOut"];
+            /** @description Strictly: of the heads found, those planted. */
+            precision: components["schemas"]["IntervalOut"];
+            /** @description Strictly: of the heads planted, those found. */
+            recall: components["schemas"]["IntervalOut"];
+        };
+        /**
+         * ValidationMeasureOut
+         * @description A role, or a way to find it.
+         * @example {
+         *       "name": "needed",
+         *       "title": "needed",
+         *       "goal": 0.95
+         *     }
+         */
+        ValidationMeasureOut: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /**
+             * Goal
+             * @description The least mean AUROC in every cell; null where none is set.
+             */
+            goal: number | null;
+        };
+        /**
+         * ValidationOut
+         * @description A table of validation that ships.
+         * @example {
+         *       "name": "planted",
+         *       "title": "Planted by hand",
+         *       "summary": "Every weight was set by hand.",
+         *       "command": "headscope validate chg",
+         *       "passed": true,
+         *       "models_planned": 120,
+         *       "measures": [
+         *         {
+         *           "name": "needed",
+         *           "title": "needed",
+         *           "goal": 0.95
+         *         }
+         *       ],
+         *       "cells": [
+         *         {
+         *           "name": "small, with MLP, noise 0.1",
+         *           "draws": 20,
+         *           "counted": 20,
+         *           "missed": [],
+         *           "found": {
+         *             "needed": {
+         *               "auroc": {
+         *                 "mean": 0.99,
+         *                 "low": 0.97,
+         *                 "high": 1,
+         *                 "n": 20
+         *               },
+         *               "precision": {
+         *                 "mean": 0.99,
+         *                 "low": 0.97,
+         *                 "high": 1,
+         *                 "n": 20
+         *               },
+         *               "recall": {
+         *                 "mean": 0.99,
+         *                 "low": 0.97,
+         *                 "high": 1,
+         *                 "n": 20
+         *               }
+         *             }
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        ValidationOut: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /** Summary */
+            summary: string;
+            /**
+             * Command
+             * @description What makes it.
+             */
+            command: string;
+            /** Passed */
+            passed: boolean;
+            /** Models Planned */
+            models_planned: number;
+            /** Measures */
+            measures: components["schemas"]["ValidationMeasureOut"][];
+            /** Cells */
+            cells: components["schemas"]["ValidationCellOut"][];
+        };
+        /**
          * VirtualIn
          * @example {
          *       "model": "headscope-2l",
@@ -6895,6 +7132,86 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_validations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationOut"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_validation_figure: {
+        parameters: {
+            query?: {
+                theme?: "light" | "dark";
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FigureOut"];
+                };
             };
             /** @description What is wrong and what to do. */
             "4XX": {

@@ -5,6 +5,8 @@ type Schemas = components["schemas"];
 
 export type Problem = Schemas["Problem"];
 export type Model = Schemas["ModelOut"];
+export type Validation = Schemas["ValidationOut"];
+export type ValidationCell = Schemas["ValidationCellOut"];
 export type Task = Schemas["TaskOut"];
 export type TaskExamples = Schemas["TaskExamplesOut"];
 export type Example = Schemas["ExampleOut"];

@@ -34,6 +34,7 @@ const PAGES: { text: string; to: Place; pages: Place["page"][] }[] = [
   },
   { text: "Tasks", to: { page: "tasks" }, pages: ["tasks", "task"] },
   { text: "Models", to: { page: "models" }, pages: ["models", "model"] },
+  { text: "Validation", to: { page: "validation" }, pages: ["validation"] },
 ];
 
 const THEME_TEXT = { system: "Same as system", light: "Light", dark: "Dark" } as const;

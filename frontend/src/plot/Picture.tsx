@@ -136,12 +136,12 @@ export function Picture({ title, figure, source, controls, selection }: PictureP
 interface DrawingProps {
   figure: Figure;
   label: string;
-  onFigure: (figure: Figure) => void;
+  onFigure?: (figure: Figure) => void;
   selection?: Selection | undefined;
 }
 
 /** A figure in the page's theme and width. */
-function Drawing({ figure, label, onFigure, selection }: DrawingProps) {
+export function Drawing({ figure, label, onFigure, selection }: DrawingProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const paints = usePaints();
@@ -174,7 +174,7 @@ function Drawing({ figure, label, onFigure, selection }: DrawingProps) {
       {ready && shown && (
         <Plot
           figure={shown}
-          onDrawn={() => onFigure(ready)}
+          onDrawn={() => onFigure?.(ready)}
           onClick={(event) => {
             const head = headOf(event.points[0], figure);
             if (head) selection?.onSelect(head);

@@ -95,6 +95,7 @@ export type Place =
   | { page: "tasks" }
   | { page: "task"; name: string; model: string | null; split: "train" | "test" }
   | { page: "models" }
+  | { page: "validation" }
   | { page: "model"; name: string }
   | { page: "sign-in"; next: string }
   | { page: "not-found"; path: string };
@@ -227,6 +228,8 @@ export function parsePlace(address: string): Place {
           return { page: "tasks" };
         case "models":
           return { page: "models" };
+        case "validation":
+          return { page: "validation" };
         case "sign-in":
           return { page: "sign-in", next: localPath(search.get("next")) };
       }
@@ -294,6 +297,8 @@ export function formatPlace(place: Place): string {
       return withSearch("/circuits", { model: place.model, ...circuitsParameters(place.circuits) });
     case "tasks":
       return "/tasks";
+    case "validation":
+      return "/validation";
     case "task":
       return withSearch(`/tasks/${part(place.name)}`, {
         model: place.model,

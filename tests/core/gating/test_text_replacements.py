@@ -67,13 +67,14 @@ def test_resampling_takes_one_text_drawn_by_the_seed() -> None:
 def test_zero_needs_nothing_and_the_rest_is_refused_in_words() -> None:
     model = random_model()
     assert of_text(model, "zero", []) is None
-    for kind, texts, code in (
+    refused: tuple[tuple[Ablation, list[list[int]], str], ...] = (
         ("mean", [], "no-reference"),
         ("resample", [[1]], "no-reference"),
         ("counterfactual", [[1, 2]], "no-pairs"),
-    ):
+    )
+    for kind, texts, code in refused:
         with pytest.raises(Invalid) as caught:
-            of_text(model, kind, texts)  # type: ignore[arg-type]
+            of_text(model, kind, texts)
         assert caught.value.code == code
 
 
@@ -110,7 +111,7 @@ def test_gates_keep_what_they_were_fitted_with(llama: HeadModel, plain: transfor
     assert by_zero.id != by_mean.id
     assert by_zero.id == gate_vector("other", llama.info, some_gates(llama)).id
     for kind in ("json", "safetensors"):
-        assert read_gates(f"gates.{kind}", write_gates(by_mean, kind)).ablation == "mean"  # type: ignore[arg-type]
+        assert read_gates(f"gates.{kind}", write_gates(by_mean, kind)).ablation == "mean"
     with pytest.raises(Invalid) as caught, headscope.gated(plain, by_mean):
         pass
     assert caught.value.code == "no-reference"

@@ -10,7 +10,8 @@ from headscope.analyses import shots as in_context
 from headscope.analyses.ability.result import AbilityResult, LeftOut
 from headscope.analyses.ability.schema import AbilityParams
 from headscope.analyses.base import Estimate, Kept, Piece, Pieces, Spec
-from headscope.analyses.held_out import NOMINAL_TOKENS, Sizes, of_task, scoring
+from headscope.analyses.costing import NOMINAL_TOKENS
+from headscope.analyses.held_out import Sizes, of_task, scoring
 from headscope.core.gating.ability import Ability
 from headscope.core.model.tokens import Tokenizer
 from headscope.core.statistics.intervals import mean_interval
@@ -52,15 +53,14 @@ def assemble(spec: Spec[AbilityParams], pieces: Pieces) -> AbilityResult:
     left_out: list[LeftOut] = [
         {"shots": shots, "why": each["why"]} for shots, each in found.items() if shots not in known
     ]
-    return AbilityResult(
-        **AbilityResult.header(spec, task=spec.task),
-        **_scores(known),
-        auto=auto,
-        uniform=-float(np.log(spec.model.d_vocab)),
-        judged=of_task(spec.task).judged,
-        left_out=left_out,
-        notes=list(_notes(spec, known, left_out, auto)),
-    )
+    values = {
+        "auto": auto,
+        "uniform": -float(np.log(spec.model.d_vocab)),
+        "judged": of_task(spec.task).judged,
+        "left_out": left_out,
+        "notes": list(_notes(spec, known, left_out, auto)),
+    }
+    return AbilityResult.of_parts(AbilityResult.header(spec, task=spec.task), _scores(known), values)
 
 
 def _scores(known: Mapping[int, Kept]) -> dict[str, np.ndarray]:
@@ -96,9 +96,9 @@ def _notes(
         )
     for each in left_out:
         yield f"{in_context.words(each['shots']).capitalize()}: left out. {each['why']}"
-    for shots, each in known.items():
-        if each["n_left_out"]:
-            rows = f"{each['n_left_out']} rows are longer than the context"
+    for shots, found in known.items():
+        if found["n_left_out"]:
+            rows = f"{found['n_left_out']} rows are longer than the context"
             yield f"{in_context.words(shots).capitalize()}: {rows}."
 
 

@@ -17,8 +17,8 @@ from headscope.analyses.agreement.cost import explained, refit_passes, ways
 from headscope.analyses.agreement.pieces import COMPARE, compare, explain, fit_without
 from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.base import Piece, Spec
+from headscope.analyses.costing import NOMINAL_TOKENS
 from headscope.analyses.gating_run import gating_run
-from headscope.analyses.held_out import NOMINAL_TOKENS
 from headscope.core.model.cost import forward_flop
 
 

@@ -125,10 +125,12 @@ def _placed(about: TaskAbout, index: int, params: CchgParams) -> TaskScored:
     names, other = [name for names in sets for name in names], about["name"].endswith(OTHER_FORMS)
     index = names.index(about["name"].removesuffix(OTHER_FORMS)) if other else index
     place = int(np.searchsorted(np.cumsum([len(each) for each in sets]), index, side="right"))
-    placed: TaskScored = {**about, "set": "retain" if place in (0, 2) else "forget", "held_out": place >= 2}
-    if params.forms > 1:
-        placed["other_forms"] = other
-    return placed
+    return {
+        **about,
+        "set": "retain" if place in (0, 2) else "forget",
+        "held_out": place >= 2,
+        "other_forms": other,
+    }
 
 
 def _notes(params: CchgParams, tasks: Sequence[TaskScored], found: Sequence[Outcome]) -> Iterator[str]:

@@ -13,10 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from headscope.analyses.base import Estimate, Spec
-from headscope.analyses.cchg.plan import NOMINAL_TOKENS
 from headscope.analyses.cchg.schema import CchgParams, fits
 from headscope.analyses.cchg.tasks import asked, named
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, NOMINAL_TOKENS, cpu_throughput, tflop
 from headscope.core.model.cost import CPU_BUDGET, forward_flop
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.memory import activation_bytes, run_bytes

@@ -20,12 +20,10 @@ from headscope.analyses.base import Piece, Spec
 from headscope.analyses.cchg.pieces import Updates, plain, score, ungated, update
 from headscope.analyses.cchg.schema import CchgParams, Fit, fits, seeds_label
 from headscope.analyses.cchg.tasks import named
+from headscope.analyses.costing import NOMINAL_TOKENS
 from headscope.analyses.cutting import blocks, fitting
 from headscope.core.model.cost import forward_flop
 from headscope.tasks.task import Task
-
-NOMINAL_TOKENS = 24.0
-"""Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
 
 PLAIN = "plain"
 

@@ -48,7 +48,7 @@ def outcomes(result: CchgResult) -> list[Row]:
                     regularisation=fit["regularisation"],
                     task=task["name"],
                     label=task["name"] + (" (held out)" if task["held_out"] else ""),
-                    forms=_forms(task),
+                    forms=_forms(result, task),
                     retained=retained,
                     held_out=task["held_out"],
                     n=task["n"],
@@ -70,11 +70,11 @@ def _side_by_side(tasks: Sequence[TaskScored]) -> list[int]:
     return sorted(range(len(names)), key=lambda k: order.index(names[k].removesuffix(OTHER_FORMS)))
 
 
-def _forms(task: TaskScored) -> str:
+def _forms(result: CchgResult, task: TaskScored) -> str:
     """Whether a task stands in the forms that were fitted."""
-    if "other_forms" not in task:
+    if int(result.params.get("forms", 1)) == 1:
         return "one"
-    return "held out" if task["other_forms"] else "fitted"
+    return "held out" if task.get("other_forms") else "fitted"
 
 
 def accuracy(result: CchgResult, view: View) -> Table:

@@ -26,10 +26,9 @@ from headscope.analyses.ablation import PASSES
 from headscope.analyses.base import Estimate, Spec
 from headscope.analyses.chg import closing
 from headscope.analyses.chg.earlier import count, null_count
-from headscope.analyses.chg.rows import NOMINAL_TOKENS
 from headscope.analyses.chg.rows import pieces as choosing_rows
 from headscope.analyses.chg.schema import ChgParams
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, NOMINAL_TOKENS, cpu_throughput, tflop
 from headscope.core.model.cost import CPU_BUDGET, forward_flop, shared
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.memory import activation_bytes, run_bytes, weight_bytes

@@ -61,7 +61,7 @@ def fit(spec: Spec[ChgParams], work: Updates, context: Context) -> Kept:
         examples,
         seeds,
         phase(work.phase, params),
-        _start(work, seeds, context),
+        _start(params, work, seeds, context),
         work.updates.stop,
         sets=examples.pool_sets if params.batches_of_sets else None,
         replacements=inside.replacements(spec, context),
@@ -118,27 +118,29 @@ def take_over(spec: Spec[ChgParams], context: Context) -> Arrays:
     return {} if run is None else run.arrays
 
 
-def _start(work: Updates, seeds: Sequence[int], context: Context) -> FitState:
+def _start(params: ChgParams, work: Updates, seeds: Sequence[int], context: Context) -> FitState:
     """Where the piece begins: drawn gates, phase 0's gates with fresh moments, or where the piece before
     ended.
     """
     import torch
 
-    from headscope.core.gating.fit import FitState, initial_logits
+    from headscope.core.gating.fit import FitState, initial_logits, open_logits
     from headscope.core.gating.saga import SlopeMemory
     from headscope.core.gating.settling import SideHistory
 
     if work.after is None:
         info = context.model.info
         wide = torch.float64 if context.model.dtype == torch.float64 else torch.float32
-        return FitState.fresh(initial_logits(seeds, info.n_layers, info.n_heads, wide))
+        drawn = open_logits if params.start_open else initial_logits
+        return FitState.fresh(drawn(seeds, info.n_layers, info.n_heads, wide))
     before = {
         name: torch.from_numpy(np.array(array))
         for name, array in context.pieces[work.after].items()
         if name != "losses"
     }
     if not work.updates.start:
-        return FitState.fresh(before["logits"])
+        logits = before["logits"]
+        return FitState.fresh(logits.clamp(-params.clamp, params.clamp) if params.within_clamp else logits)
     watch = SideHistory(**{name: before[name] for name in SideHistory.names()})
     memory = SlopeMemory(before["slopes"], before["met"]) if "slopes" in before else None
     logits, first, second = (before[name] for name in _STATE)

@@ -39,9 +39,10 @@ from headscope.analyses.chg.phases import (
     seeds_label,
 )
 from headscope.analyses.chg.pieces import Updates, fit, score, take_over, ungated
-from headscope.analyses.chg.rows import NOMINAL_TOKENS, needed
+from headscope.analyses.chg.rows import needed
 from headscope.analyses.chg.rows import pieces as choosing_rows
 from headscope.analyses.chg.schema import ChgParams
+from headscope.analyses.costing import NOMINAL_TOKENS
 from headscope.analyses.cutting import blocks, fitting
 from headscope.core.model.cost import forward_flop
 

@@ -21,13 +21,11 @@ from headscope.analyses.ablation import usable
 from headscope.analyses.base import Context, Kept, Piece, Pieces, Spec
 from headscope.analyses.chg.earlier import taken_over
 from headscope.analyses.chg.schema import ChgParams
+from headscope.analyses.costing import NOMINAL_TOKENS
 from headscope.analyses.cutting import blocks, fitting, span
 from headscope.core.model.cost import forward_flop
 from headscope.errors import Invalid, Refused
 from headscope.tasks.task import Example, Examples, Split
-
-NOMINAL_TOKENS: Final = 24.0
-"""Tokens taken for an example, whose true length isn't known before it meets a tokenizer."""
 
 LEAST_SOLVED: Final = 8
 """With fewer rows that the model gets right, of either split, there is nothing to fit or to score."""

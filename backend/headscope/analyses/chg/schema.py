@@ -29,6 +29,8 @@ class ChgParams(Params):
             "examples",
             "null_fits",
             "pool_sets",
+            "start_open",
+            "within_clamp",
         }
     )
 
@@ -200,6 +202,18 @@ class ChgParams(Params):
         title="Add seeds to",
         description="The id of a finished run of the same model, task and settings: its seeds are reused "
         "and only those beyond them are fitted. Seeds counts all of them.",
+    )
+    start_open: bool = Field(
+        default=False,
+        title="Start with open gates",
+        description="Gates start from U(0.88, 0.98) and not, as in the paper, from U(0, 1). Where heads act "
+        "by thresholds a model of half-open gates is broken, and its slopes say nothing.",
+    )
+    within_clamp: bool = Field(
+        default=False,
+        title="Push from within the clamp",
+        description="G+ and G− start from phase 0's logits clamped. Otherwise a head that phase 0 carried "
+        "beyond the clamp is never pushed, however little it matters.",
     )
     dtype: FitPrecision = "float32"
 

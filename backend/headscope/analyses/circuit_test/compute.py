@@ -17,7 +17,6 @@ import numpy as np
 from headscope.analyses import ablation
 from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Spec
-from headscope.analyses.chg.rows import NOMINAL_TOKENS
 from headscope.analyses.circuit_test.circuit import (
     circuit,
     drawing,
@@ -31,6 +30,7 @@ from headscope.analyses.circuit_test.result import CircuitTestResult
 from headscope.analyses.circuit_test.schema import CircuitTestParams
 from headscope.analyses.circuit_test.sets import Sets, sets
 from headscope.analyses.circuit_test.verdicts import verdicts
+from headscope.analyses.costing import NOMINAL_TOKENS
 from headscope.analyses.cutting import blocks, fitting, span
 from headscope.analyses.held_out import scoring, sizes
 from headscope.analyses.relatives.result import RelativesResult

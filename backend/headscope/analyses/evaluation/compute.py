@@ -11,7 +11,7 @@ import numpy as np
 from headscope.analyses import ablation
 from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Progress, Spec
-from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
+from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, NOMINAL_TOKENS, cpu_throughput, tflop
 from headscope.analyses.evaluation.result import EvaluationResult, Scored
 from headscope.analyses.evaluation.schema import EvaluationParams
 from headscope.core.gating.ablation import REFERENCE_ROWS, Ablation, told
@@ -24,7 +24,6 @@ from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Examples, Split, Task
 
-_NOMINAL_TOKENS = 24.0
 _SAMPLED = 32
 
 
@@ -50,7 +49,7 @@ def estimate(
 
 def plan(spec: Spec[EvaluationParams]) -> Sequence[Piece]:
     """A piece a task; ``Invalid`` (same-task) where one is named twice."""
-    weight = forward_flop(spec.model, _NOMINAL_TOKENS, 1) * spec.params.n_test * 2
+    weight = forward_flop(spec.model, NOMINAL_TOKENS, 1) * spec.params.n_test * 2
     return [
         Piece(f"task/{k}", task.name, partial(_score, spec, task), weight=weight)
         for k, task in enumerate(_tasks(spec))
@@ -167,7 +166,7 @@ def _size(
     """How many examples, their tokens and their targets on average."""
     n = min(params.n_test, task.sizes(seed=params.split_seed)[1])
     if tokenizer is None:
-        return n, _NOMINAL_TOKENS, 1.0
+        return n, NOMINAL_TOKENS, 1.0
     limit = min(_SAMPLED, params.n_test)
     auto = params.shots == in_context.AUTO
     if auto:

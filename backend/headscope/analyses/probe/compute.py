@@ -10,8 +10,9 @@ import numpy as np
 
 from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Estimate, Kept, Piece, Pieces, Progress, Spec
+from headscope.analyses.costing import NOMINAL_TOKENS
 from headscope.analyses.cutting import blocks, span
-from headscope.analyses.held_out import NOMINAL_TOKENS, of_task, scoring, sizes
+from headscope.analyses.held_out import of_task, scoring, sizes
 from headscope.analyses.probe.labels import Probing, probing
 from headscope.analyses.probe.result import ProbeResult
 from headscope.analyses.probe.schema import ProbeParams
@@ -37,11 +38,11 @@ def estimate(
     """Wall seconds and peak bytes. With a tokenizer: raises what ``labels.probing`` does."""
     model = spec.model
     shots = in_context.largest(spec.params, spec.task, model, tokenizer)
-    params = spec.params.model_copy(update={"shots": shots})
+    params = spec.params
     labels = params.most_labels
     if spec.task is not None and tokenizer is not None:
-        labels = len(probing(spec.task, tokenizer, params, model.n_ctx).names)
-    drawing = {"split_seed": params.split_seed, "shots": params.shots}
+        labels = len(probing(spec.task, tokenizer, params, model.n_ctx, shots).names)
+    drawing = {"split_seed": params.split_seed, "shots": shots}
     rows = sizes(spec.task, tokenizer, drawing, params.n_train + params.n_test, model)
     passes = len(_layers(model))
     probes = model.n_layers * model.n_heads * (1 + params.controls)
@@ -125,8 +126,8 @@ def _probe(spec: Spec[ProbeParams], layers: range, context: Context) -> Kept:
     from headscope.core.attribution.probing import probe, z_before_answers
 
     model = context.model
-    params = spec.params.model_copy(update={"shots": in_context.taken(spec.params, context.pieces)})
-    rows = probing(of_task(spec.task), model.tokenizer, params, model.info.n_ctx)
+    params, shots = spec.params, in_context.taken(spec.params, context.pieces)
+    rows = probing(of_task(spec.task), model.tokenizer, params, model.info.n_ctx, shots)
     train, test = (
         z_before_answers(model, part.examples, layers, context.checkpoint) for part in (rows.train, rows.test)
     )

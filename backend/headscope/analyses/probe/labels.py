@@ -45,15 +45,16 @@ class Probing:
         return float(np.bincount(self.test.labels).max() / len(self.test.labels))
 
 
-def probing(task: Task, tokenizer: Tokenizer, params: ProbeParams, n_ctx: int) -> Probing:
-    """The task's rows with their labels. Raises ``Invalid``: no-labels, one-label, no-held-out, with the
-    numbers.
+def probing(
+    task: Task, tokenizer: Tokenizer, params: ProbeParams, n_ctx: int, shots: int | None = None
+) -> Probing:
+    """The task's rows, after so many in-context examples, with their labels.
+
+    Raises ``Invalid``: no-labels, one-label, no-held-out, with the numbers.
     """
 
     def rows(split: Split, limit: int) -> Examples:
-        return task.examples(
-            tokenizer, split, limit=limit, seed=params.split_seed, shots=params.shots, n_ctx=n_ctx
-        )
+        return task.examples(tokenizer, split, limit=limit, seed=params.split_seed, shots=shots, n_ctx=n_ctx)
 
     drawn_train, drawn_test = rows("train", params.n_train), rows("test", params.n_test)
     name = _namer(params.groups, tokenizer)

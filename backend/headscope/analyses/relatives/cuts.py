@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from headscope.analyses import cutting
 from headscope.analyses.base import Spec
+from headscope.analyses.costing import NOMINAL_TOKENS
 from headscope.analyses.cutting import blocks
-from headscope.analyses.held_out import NOMINAL_TOKENS
 from headscope.analyses.relatives.result import MOST_NODES
 from headscope.analyses.relatives.schema import RelativesParams
 from headscope.core.model.cost import forward_flop

@@ -18,8 +18,8 @@ from jaxtyping import Int
 
 from headscope.analyses import ablation, cutting
 from headscope.analyses.base import Piece, Spec
+from headscope.analyses.costing import NOMINAL_TOKENS
 from headscope.analyses.cutting import blocks, fitting
-from headscope.analyses.held_out import NOMINAL_TOKENS
 from headscope.analyses.sequential_ablation.pieces import Part, ends, ordered, taken, training
 from headscope.analyses.sequential_ablation.schema import SequentialAblationParams
 from headscope.analyses.sequential_ablation.setting import Setting

@@ -15,8 +15,8 @@ from itertools import chain, pairwise
 
 from headscope.analyses import ablation
 from headscope.analyses.base import Piece, Spec
+from headscope.analyses.costing import NOMINAL_TOKENS
 from headscope.analyses.cutting import blocks, fitting
-from headscope.analyses.held_out import NOMINAL_TOKENS
 from headscope.analyses.sufficiency.pieces import narrowed, scored, training
 from headscope.analyses.sufficiency.schema import SufficiencyParams
 from headscope.core.gating.removal import counts

@@ -6,7 +6,7 @@ Minimised, for each seed by itself:
     mean over examples( NLL of the target tokens, averaged over the example's target tokens )
     - lambda * mean over heads( clamp(logit, -4, 4) )
 
-1. Gates start from U(0, 1), drawn by the seed.
+1. Gates start from U(0, 1), drawn by the seed; where asked for, open (``open_logits``).
 2. Phase 0 (lambda = 0) gives G0; from these same gates G+ (lambda > 0) and G- (lambda < 0) are fitted, each
    with fresh Adam moments. G+ and G- of a seed see the same batches, so that they differ by the sign of the
    push alone.
@@ -122,6 +122,19 @@ def initial_logits(
         for seed in seeds
     ]
     return torch.logit(torch.stack(drawn), eps=_SMALLEST_GATE).to(dtype)
+
+
+def open_logits(
+    seeds: Sequence[int], n_layers: int, n_heads: int, dtype: torch.dtype = torch.float32
+) -> Float[torch.Tensor, "seed layer head"]:
+    """Logits from U(2, 4), gates of 0.88 to 0.98, each seed by a generator of its own: the model nearly as it
+    is.
+    """
+    drawn = [
+        2 + 2 * torch.rand(n_layers, n_heads, dtype=torch.float64, generator=generator(seed, "gates"))
+        for seed in seeds
+    ]
+    return torch.stack(drawn).to(dtype)
 
 
 def generator(seed: int, stream: str) -> torch.Generator:

@@ -67,7 +67,7 @@ def pair_losses(
     heads: Sequence[Head],
     checkpoint: Callable[[], None] = lambda: None,
 ) -> PairLosses:
-    """Close each of the heads, and each two of them, under the base mask: 1 + n + n (n - 1) / 2 sets of gates.
+    """Close each of n heads, and each two of them, under the base mask: 1 + n + n (n - 1) / 2 sets of gates.
 
     Raises ``Invalid`` for a head that isn't there, and for examples that can't be scored.
     """

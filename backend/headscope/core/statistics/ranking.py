@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.stats import beta, rankdata
+from scipy.stats import rankdata
 
 RESAMPLES: Final = 2000
 _TAIL: Final = 0.025
@@ -58,12 +58,3 @@ def mean_interval(values: Any, seed: int = 0) -> Interval:
     if (known == 0).all():
         high = unseen
     return Interval(float(known.mean()), float(low), float(high), n)
-
-
-def share_interval(hits: int, n: int) -> Interval:
-    """A share of n trials with its exact 95 % interval [Clopper and Pearson 1934]."""
-    if not n:
-        return Interval(float("nan"), float("nan"), float("nan"), 0)
-    low = float(beta.ppf(_TAIL, hits, n - hits + 1)) if hits else 0.0
-    high = float(beta.ppf(1 - _TAIL, hits + 1, n - hits)) if hits < n else 1.0
-    return Interval(hits / n, low, high, n)

@@ -19,6 +19,7 @@ import { Disagreements } from "./Disagreements";
 import { HeadFacts } from "./HeadFacts";
 import { HeadlineCards } from "./HeadlineCards";
 import { OfferedGates } from "./OfferedGates";
+import { SteeringNote } from "./SteeringNote";
 
 /** A finished run of any analysis: what it says in few words, its figures in order, the selected head. */
 export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) {
@@ -32,6 +33,7 @@ export function AnalysisBody({ run, view, onView, share, onRun }: RunBodyProps) 
     <>
       <RunFacts run={run} analysis={analysis} />
       <Caveats runs={[run]} share={share} />
+      {share === null && <SteeringNote run={run} />}
       <div className="columns">
         <div className="main-column">
           <HeadlineCards run={run} selection={selection} />
