@@ -10,7 +10,8 @@ import numpy as np
 
 from headscope.analyses.base import Estimate, Result
 from headscope.analyses.chg.result import ChgResult
-from headscope.analyses.chg.rows import NOMINAL_TOKENS, Mask, only
+from headscope.analyses.chg.rows import NOMINAL_TOKENS as NOMINAL_TOKENS
+from headscope.analyses.chg.rows import Mask, only
 from headscope.analyses.costing import LAYER_OVERHEAD, LOAD_SECONDS, cpu_throughput, tflop
 from headscope.analyses.shots import resolved
 from headscope.core.gating.ablation import REFERENCE_ROWS

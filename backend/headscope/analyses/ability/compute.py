@@ -52,15 +52,14 @@ def assemble(spec: Spec[AbilityParams], pieces: Pieces) -> AbilityResult:
     left_out: list[LeftOut] = [
         {"shots": shots, "why": each["why"]} for shots, each in found.items() if shots not in known
     ]
-    return AbilityResult(
-        **AbilityResult.header(spec, task=spec.task),
-        **_scores(known),
-        auto=auto,
-        uniform=-float(np.log(spec.model.d_vocab)),
-        judged=of_task(spec.task).judged,
-        left_out=left_out,
-        notes=list(_notes(spec, known, left_out, auto)),
-    )
+    values = {
+        "auto": auto,
+        "uniform": -float(np.log(spec.model.d_vocab)),
+        "judged": of_task(spec.task).judged,
+        "left_out": left_out,
+        "notes": list(_notes(known, left_out, auto)),
+    }
+    return AbilityResult.of_parts(AbilityResult.header(spec, task=spec.task), _scores(known), values)
 
 
 def _scores(known: Mapping[int, Kept]) -> dict[str, np.ndarray]:
@@ -83,9 +82,7 @@ def _ability(kept: Kept) -> Ability:
     return Ability(float(correct.mean()), len(correct), float(kept["chance"]))
 
 
-def _notes(
-    spec: Spec[AbilityParams], known: Mapping[int, Kept], left_out: Sequence[LeftOut], auto: int
-) -> Iterator[str]:
+def _notes(known: Mapping[int, Kept], left_out: Sequence[LeftOut], auto: int) -> Iterator[str]:
     ability = _ability(known[auto])
     able = "can do the task" if ability.can_do else "can’t do the task"
     yield f"The model {able}: with {in_context.words(auto)} it {ability.words}."
@@ -94,8 +91,8 @@ def _notes(
             "Gates that raise such a score show what could be made of the heads, not what they do: causal "
             "head gating draws a steering map here."
         )
-    for each in left_out:
-        yield f"{in_context.words(each['shots']).capitalize()}: left out. {each['why']}"
+    for missing in left_out:
+        yield f"{in_context.words(missing['shots']).capitalize()}: left out. {missing['why']}"
     for shots, each in known.items():
         if each["n_left_out"]:
             rows = f"{each['n_left_out']} rows are longer than the context"

@@ -59,7 +59,7 @@ class AbilityResult(Result):
     @property
     def taken(self) -> int:
         """Where the number that ``shots=auto`` takes stands among ``shots``."""
-        return self.shots.tolist().index(self.auto)
+        return int(np.flatnonzero(self.shots == self.auto)[0])
 
 
 QUANTITIES: Mapping[str, Quantity] = {

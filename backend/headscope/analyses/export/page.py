@@ -121,8 +121,9 @@ def _headline(result: Result, threshold: float) -> list[tuple[str, str]]:
 def _card(
     result: Result, name: str, figure: Drawing, threshold: float, mode: str, head: str | None = None
 ) -> str:
-    has_bar = name == "roles" and isinstance(result, ChgResult)
-    bar = _roles_bar(threshold, mode, result.vocabulary) if has_bar else ""
+    bar = ""
+    if name == "roles" and isinstance(result, ChgResult):
+        bar = _roles_bar(threshold, mode, result.vocabulary)
     return card(name, figure, figures.table(result, name, threshold, mode, head), bar)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Int
 
 from headscope.analyses.probe.schema import ProbeParams
+from headscope.analyses.shots import AUTO
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.task import Example, Examples, Split, Task
@@ -46,14 +47,15 @@ class Probing:
 
 
 def probing(task: Task, tokenizer: Tokenizer, params: ProbeParams, n_ctx: int) -> Probing:
-    """The task's rows with their labels. Raises ``Invalid``: no-labels, one-label, no-held-out, with the
-    numbers.
+    """The task's rows with their labels; ``params`` name the number of in-context examples. Raises
+    ``Invalid``: no-labels, one-label, no-held-out, with the numbers.
     """
+    shots = params.shots
+    if shots == AUTO:
+        raise TypeError("The number of in-context examples is chosen before rows are drawn.")
 
     def rows(split: Split, limit: int) -> Examples:
-        return task.examples(
-            tokenizer, split, limit=limit, seed=params.split_seed, shots=params.shots, n_ctx=n_ctx
-        )
+        return task.examples(tokenizer, split, limit=limit, seed=params.split_seed, shots=shots, n_ctx=n_ctx)
 
     drawn_train, drawn_test = rows("train", params.n_train), rows("test", params.n_test)
     name = _namer(params.groups, tokenizer)
