@@ -22,6 +22,7 @@ from headscope.analyses.export import export
 from headscope.analyses.headline import told
 from headscope.analyses.offered_gates import AskedGates
 from headscope.errors import Refused
+from services.results import changed
 
 WORDS = ("needed", "harmful")
 
@@ -103,8 +104,8 @@ def test_exports_and_gates_speak_alike() -> None:
 
 def test_a_comparison_says_which_are_steering_maps() -> None:
     first, *others = runs_to_compare(one_model=False)
-    assert isinstance(first, ChgResult)
-    mixed = [replace(first, heldout_accuracy=first.heldout_accuracy * 0.2), *others]
+    few = {**first.arrays, "heldout_accuracy": first.arrays["heldout_accuracy"] * np.float32(0.2)}
+    mixed = [changed(first, arrays=few), *others]
     drawn = comparisons.build("shares", mixed)
     assert "needed / lifts when open" in said(drawn)
     notes = drawn["layout"]["meta"]["notes"]

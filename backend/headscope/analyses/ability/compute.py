@@ -58,7 +58,7 @@ def assemble(spec: Spec[AbilityParams], pieces: Pieces) -> AbilityResult:
         "uniform": -float(np.log(spec.model.d_vocab)),
         "judged": of_task(spec.task).judged,
         "left_out": left_out,
-        "notes": list(_notes(spec, known, left_out, auto)),
+        "notes": list(_notes(known, left_out, auto)),
     }
     return AbilityResult.of_parts(AbilityResult.header(spec, task=spec.task), _scores(known), values)
 
@@ -83,9 +83,7 @@ def _ability(kept: Kept) -> Ability:
     return Ability(float(correct.mean()), len(correct), float(kept["chance"]))
 
 
-def _notes(
-    spec: Spec[AbilityParams], known: Mapping[int, Kept], left_out: Sequence[LeftOut], auto: int
-) -> Iterator[str]:
+def _notes(known: Mapping[int, Kept], left_out: Sequence[LeftOut], auto: int) -> Iterator[str]:
     ability = _ability(known[auto])
     able = "can do the task" if ability.can_do else "can’t do the task"
     yield f"The model {able}: with {in_context.words(auto)} it {ability.words}."
@@ -94,11 +92,11 @@ def _notes(
             "Gates that raise such a score show what could be made of the heads, not what they do: causal "
             "head gating draws a steering map here."
         )
-    for each in left_out:
-        yield f"{in_context.words(each['shots']).capitalize()}: left out. {each['why']}"
-    for shots, found in known.items():
-        if found["n_left_out"]:
-            rows = f"{found['n_left_out']} rows are longer than the context"
+    for missing in left_out:
+        yield f"{in_context.words(missing['shots']).capitalize()}: left out. {missing['why']}"
+    for shots, each in known.items():
+        if each["n_left_out"]:
+            rows = f"{each['n_left_out']} rows are longer than the context"
             yield f"{in_context.words(shots).capitalize()}: {rows}."
 
 
