@@ -119,17 +119,6 @@ LISTED: Sequence[ListedRun] = (
     ListedRun("smollm2-135m", "singular-plural", params={"refine": False}, analysis="relatives"),
     ListedRun(
         "smollm2-135m",
-        "singular-plural",
-        params={"most": 6, "refits": 1},
-        analysis="agreement",
-        runs={
-            "gating": "smollm2-135m/singular-plural",
-            "relatives": "relatives/smollm2-135m/singular-plural",
-            "mediation": "mediation-function-vectors/smollm2-135m/singular-plural",
-        },
-    ),
-    ListedRun(
-        "smollm2-135m",
         preset="full",
         analysis="meaning",
         runs={
