@@ -63,5 +63,5 @@ def test_examples_that_disagree_can_not_be_planted_for() -> None:
 @pytest.mark.parametrize("setting", [{"shots": "auto"}, {"demonstrations": "pool"}, {"examples": "solved"}])
 def test_examples_that_a_fit_chooses_itself_can_not_be_planted_for(setting: dict[str, str]) -> None:
     model = as_model(build(PLAN), PLAN, "planted")
-    with pytest.raises(Invalid, match="in-context|before the fit"):
+    with pytest.raises(Invalid, match=r"in-context|before the fit"):
         plant_into(model, TASK, QUICK_SETTINGS.model_copy(update=setting))

@@ -225,8 +225,8 @@ def _unsure(each: Mapping[str, Float[np.ndarray, "seed layer head"]], most: int)
 
 
 def _asked(model: HeadModel, task: Task, params: ChgParams, split: Split) -> Examples:
-    """A split of the fit, whose answers the planted heads know. Raises ``Invalid`` for settings by which a fit
-    chooses its examples itself.
+    """A split of the fit, whose answers the planted heads know. Raises ``Invalid`` where a fit chooses its
+    examples itself.
     """
     if params.shots == AUTO:
         raise Invalid(
