@@ -58,3 +58,10 @@ def test_a_run_finds_them_among_the_real_ones() -> None:
 def test_examples_that_disagree_can_not_be_planted_for() -> None:
     with pytest.raises(Invalid, match="begin alike"):
         answers_of([Example((1, 2), (1,)), Example((1, 3), (1,))])
+
+
+@pytest.mark.parametrize("setting", [{"shots": "auto"}, {"demonstrations": "pool"}, {"examples": "solved"}])
+def test_examples_that_a_fit_chooses_itself_can_not_be_planted_for(setting: dict[str, str]) -> None:
+    model = as_model(build(PLAN), PLAN, "planted")
+    with pytest.raises(Invalid, match=r"in-context|before the fit"):
+        plant_into(model, TASK, QUICK_SETTINGS.model_copy(update=setting))

@@ -225,11 +225,20 @@ def _unsure(each: Mapping[str, Float[np.ndarray, "seed layer head"]], most: int)
 
 
 def _asked(model: HeadModel, task: Task, params: ChgParams, split: Split) -> Examples:
+    """A split of the fit, whose answers the planted heads know. Raises ``Invalid`` where a fit chooses its
+    examples itself.
+    """
     if params.shots == AUTO:
         raise Invalid(
             "Heads are planted for questions with a known number of in-context examples.",
             "Name the number: --param shots=5, or what `headscope run ability` finds.",
             code="shots",
+        )
+    if params.pool is not None or params.examples != "all":
+        raise Invalid(
+            "The planted heads must know the examples before the fit.",
+            "Leave demonstrations=own and examples=all.",
+            code="examples-not-fixed",
         )
     return task.examples(
         model.tokenizer,

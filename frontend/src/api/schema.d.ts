@@ -3196,9 +3196,9 @@ export interface components {
          * IntervalOut
          * @description A mean over draws and its 95 % interval, in [0, 1]; null without any draw.
          * @example {
-         *       "high": 1,
-         *       "low": 0.97,
          *       "mean": 0.99,
+         *       "low": 0.97,
+         *       "high": 1,
          *       "n": 20
          *     }
          */
@@ -5902,21 +5902,21 @@ export interface components {
          * @description How well one role was found in a cell.
          * @example {
          *       "auroc": {
-         *         "high": 1,
-         *         "low": 0.97,
          *         "mean": 0.99,
+         *         "low": 0.97,
+         *         "high": 1,
          *         "n": 20
          *       },
          *       "precision": {
-         *         "high": 1,
-         *         "low": 0.97,
          *         "mean": 0.99,
+         *         "low": 0.97,
+         *         "high": 1,
          *         "n": 20
          *       },
          *       "recall": {
-         *         "high": 1,
-         *         "low": 0.97,
          *         "mean": 0.99,
+         *         "low": 0.97,
+         *         "high": 1,
          *         "n": 20
          *       }
          *     }

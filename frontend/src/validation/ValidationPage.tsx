@@ -18,9 +18,9 @@ export default function ValidationPage() {
     <div className="page">
       <h1>Validation</h1>
       <p className="facts">
-        Does causal head gating find what is there? Models whose heads’ roles are known are fitted like any run.
-        AUROC is the chance that a head of a role scores higher than one without it: 1 is perfect, 0.5 is chance.
-        Every figure can be made again by its command.
+        Does causal head gating find what is there? Models whose heads’ roles are known are fitted like any
+        run. AUROC is the chance that a head of a role scores higher than one without it: 1 is perfect, 0.5 is
+        chance. Every figure can be made again by its command.
       </p>
       {validations.error && <ProblemNote error={validations.error} retry={validations.refetch} />}
       {validations.isLoading && (

@@ -37,6 +37,8 @@ from headscope.web.schemas.shares import ShareOut as ShareOut
 from headscope.web.schemas.tasks import ExampleOut as ExampleOut
 from headscope.web.schemas.tasks import TaskExamplesOut as TaskExamplesOut
 from headscope.web.schemas.tasks import TaskOut as TaskOut
+from headscope.web.schemas.validation import IntervalOut as IntervalOut
 from headscope.web.schemas.validation import ValidationCellOut as ValidationCellOut
+from headscope.web.schemas.validation import ValidationFoundOut as ValidationFoundOut
 from headscope.web.schemas.validation import ValidationMeasureOut as ValidationMeasureOut
 from headscope.web.schemas.validation import ValidationOut as ValidationOut
