@@ -142,12 +142,15 @@ def test_bars_and_table_of_an_evaluation_say_the_same() -> None:
         "share",
         "nats",
         "nats",
+        "nats",
     ]
-    before, after = figures.build(found, "accuracy")["data"]
+    before, after, guessed = figures.build(found, "accuracy")["data"]
     rows = table["rows"]
     assert before["y"] == after["y"] == [row[0] for row in rows] == ["planted", "other"]
     np.testing.assert_allclose(decode(before["x"]), [100 * row[3] for row in rows], rtol=1e-5)
     np.testing.assert_allclose(decode(after["x"]), [100 * row[4] for row in rows], rtol=1e-5)
+    np.testing.assert_allclose(decode(guessed["x"]), [100 * row[2] for row in rows], rtol=1e-5)
+    assert [row[-1] for row in rows] == pytest.approx([-np.log(found.model.d_vocab)] * 2)
     reading = figures.build(found, "accuracy")["layout"]["meta"]["reading"]
     assert "“half”" in reading
     assert "12 % on planted, 12 % on other" in reading
