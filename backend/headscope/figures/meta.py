@@ -54,7 +54,7 @@ _REPLICATION = {
     "verdict": ["undecided", "undecided", "undecided"],
     "more": [None, None, 4],
     "replicating": 0.0,
-    "split_half": None,
+    "split_half": 0.77,
 }
 
 

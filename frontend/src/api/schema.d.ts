@@ -4191,6 +4191,7 @@ export interface components {
          *           0.78
          *         ],
          *         "replicating": 0,
+         *         "split_half": 0.77,
          *         "verdict": [
          *           "undecided",
          *           "undecided",
@@ -4223,6 +4224,7 @@ export interface components {
          *           0.78
          *         ],
          *         "replicating": 0,
+         *         "split_half": 0.77,
          *         "verdict": [
          *           "undecided",
          *           "undecided",
@@ -4255,6 +4257,7 @@ export interface components {
          *           0.78
          *         ],
          *         "replicating": 0,
+         *         "split_half": 0.77,
          *         "verdict": [
          *           "undecided",
          *           "undecided",
@@ -4383,6 +4386,7 @@ export interface components {
          *         0.78
          *       ],
          *       "replicating": 0,
+         *       "split_half": 0.77,
          *       "verdict": [
          *         "undecided",
          *         "undecided",

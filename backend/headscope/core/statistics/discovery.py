@@ -18,7 +18,6 @@ from typing import Final
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.special import betaln
 
 from headscope.core.statistics.replication import fitted_prior
 
@@ -50,6 +49,8 @@ def null_p(
     count: Int[np.ndarray, "*heads"], fits: int, null_count: Int[np.ndarray, "*heads"], null_fits: int
 ) -> Float[np.ndarray, "*heads"]:
     """By head: p of so many fits with the role, were its rate that of fits on permuted targets."""
+    from scipy.special import betaln
+
     prior = fitted_prior(null_count, null_fits)
     a, b = prior.a + null_count, prior.b + null_fits - null_count
     each = np.arange(fits + 1)

@@ -27,7 +27,6 @@ from typing import Final, Literal, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.special import betaincc, betaincinv, betaln
 
 Verdict = Literal["undecided", "leans", "replicates"]
 
@@ -88,6 +87,8 @@ class Replication:
 
 def replication(count: Int[np.ndarray, "*heads"], fits: int, prior: Prior | None = None) -> Replication:
     """What the counts of so many fits say of each head; the prior is fitted to them unless given."""
+    from scipy.special import betaincinv  # here as below: a page that only reads other runs waits for none
+
     prior = prior or fitted_prior(count, fits)
     each = np.arange(fits + 1)
     a, b = prior.a + each, prior.b + fits - each
@@ -110,7 +111,8 @@ def replication(count: Int[np.ndarray, "*heads"], fits: int, prior: Prior | None
 
 def fitted_prior(count: Int[np.ndarray, "*heads"], fits: int) -> Prior:
     """The prior of greatest penalised marginal likelihood; see the module for one fit and few heads."""
-    from scipy.optimize import minimize  # a page that only reads other runs waits for none of it
+    from scipy.optimize import minimize
+    from scipy.special import betaln
 
     if fits < 2:
         return Prior(_JEFFREYS, _JEFFREYS)
@@ -179,4 +181,6 @@ def _probability(
     a: Float[np.ndarray, "*any"], b: Float[np.ndarray, "*any"], rate: float
 ) -> Float[np.ndarray, "*any"]:
     """P(p >= rate) under Beta(a, b)."""
+    from scipy.special import betaincc
+
     return np.asarray(betaincc(a, b, rate))
