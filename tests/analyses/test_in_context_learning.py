@@ -93,7 +93,7 @@ def drawn(seed: int, documents: int = 30, words: int = 520) -> PromptSet:
 
 def test_a_planted_induction_models_score_is_lost_with_either_of_its_heads_and_no_other() -> None:
     result = run(planted(), repeated(), heads="0.0, 0.1, 1.0, 1.1")
-    assert result.places == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert result.closed_heads.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     low, high = interval(result.scores)
     assert low < result.scores.mean() < high < -3
     without = result.scores.mean() + result.changes.mean(axis=1)

@@ -21,6 +21,5 @@ IN_CONTEXT_LEARNING = Analysis(
     figures=FIGURES,
     headline=headline,
     quantities=QUANTITIES,
-    heads=lambda result, view: result.places,
     presets=PRESETS,
 )

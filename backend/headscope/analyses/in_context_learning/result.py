@@ -11,7 +11,6 @@ from jaxtyping import Float, UInt16, UInt32
 
 from headscope.analyses.base import Quantity, Result
 from headscope.analyses.in_context_learning.schema import EARLY, LATE
-from headscope.core.model.head_list import Head
 from headscope.core.model.info import head_name
 from headscope.core.statistics.intervals import Interval, bootstrap_interval
 
@@ -38,11 +37,6 @@ class InContextLearningResult(Result):
     n_short: int
     source: str
     notes: Sequence[str]
-
-    @property
-    def places(self) -> Sequence[Head]:
-        """The heads that were closed."""
-        return [(int(layer), int(head)) for layer, head in self.closed_heads]
 
     @property
     def scores(self) -> PerDocument:
