@@ -63,8 +63,10 @@ def planted() -> MicroModel:
             match=15.0, favoured=0.0, kinds={(0, 0): "previous", (1, 0): "induction"},
         )
     )  # fmt: skip
-    weights = (made.W_E, made.W_pos, made.W_Q, made.W_K, made.W_V, made.W_O, made.W_U)
-    model = MicroModel(*(each.float() for each in weights))
+    W_E, W_pos, W_Q, W_K, W_V, W_O, W_U = (
+        each.float() for each in (made.W_E, made.W_pos, made.W_Q, made.W_K, made.W_V, made.W_O, made.W_U)
+    )
+    model = MicroModel(W_E, W_pos, W_Q, W_K, W_V, W_O, W_U)
     model.tokenizer = word_tokenizer(VOCAB, VOCAB - 1)
     return model
 

@@ -42,27 +42,27 @@ class InContextLearningResult(Result):
     def scores(self) -> PerDocument:
         """Loss at position 500 less that at 50, of each document."""
         loss = self.loss.astype(np.float64)
-        return loss[:, LATE] - loss[:, EARLY]
+        return np.asarray(loss[:, LATE] - loss[:, EARLY])
 
     @property
     def smoothed(self) -> PerDocument:
         """The same of means over the window."""
-        return self._mean(LATE) - self._mean(EARLY)
+        return np.asarray(self._mean(LATE) - self._mean(EARLY))
 
     @property
     def changes(self) -> Float[np.ndarray, "head document"]:
         """By how much the score rises when a head is closed."""
-        return _difference(self.closed_at) - self.scores
+        return np.asarray(_difference(self.closed_at) - self.scores)
 
     @property
     def smoothed_changes(self) -> Float[np.ndarray, "head document"]:
         """By how much the smoothed score rises."""
-        return _difference(self.closed_around) - self.smoothed
+        return np.asarray(_difference(self.closed_around) - self.smoothed)
 
     @property
     def early_rises(self) -> Float[np.ndarray, "head document"]:
         """By how much the mean loss around position 50 rises: what a head is worth early in a text."""
-        return self.closed_around[..., 0].astype(np.float64) - self._mean(EARLY)
+        return np.asarray(self.closed_around[..., 0].astype(np.float64) - self._mean(EARLY))
 
     def _mean(self, position: int) -> PerDocument:
         window = self.params["window"]
