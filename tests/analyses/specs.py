@@ -102,6 +102,7 @@ _NEEDED: Mapping[str, Any] = {
     "cchg": _contrastive,
     "evaluation": _evaluated,
     "battery": lambda _: ({"prompts": "1" * 20}, {"prompts": prompt_set(TEXTS)}),
+    "in-context-learning": lambda model: ({"heads": _first_half(model)}, {}),
     "sufficiency": _of_run("run"),
     "sequential-ablation": _of_run("gating"),
     "circuit-test": lambda model: ({"heads": _first_half(model)}, {}),

@@ -24,7 +24,7 @@ NAMES = [name for name in ANALYSES if name not in ("agreement", "meaning")]
 """Those two read other runs and cut nothing by the model's size: test_agreement.py, test_meaning.py."""
 
 FLOP_WEIGHED = (
-    "chg", "cchg", "induction", "battery", "relatives", "mediation-function-vectors",
+    "chg", "cchg", "induction", "in-context-learning", "battery", "relatives", "mediation-function-vectors",
     "mediation-abstract-rules",
 )  # fmt: skip
 """Those whose weights are FLOP, in pieces that grow to what a piece may take."""
@@ -41,6 +41,7 @@ SIZES: dict[str, dict[str, tuple[int, int]]] = {
     "ability": {"n_test": (2, 4000)},
     "evaluation": {"n_test": (1, 4000)},
     "induction": {"seeds": (1, 90), "length": (4, 200), "ablate": (0, 64)},
+    "in-context-learning": {"documents": (20, 64)},
     "battery": {},
     "sufficiency": {"points": (2, 60), "orders": (1, 9), "n_test": (1, 3000)},
     "sequential-ablation": {"points": (2, 60), "orders": (1, 9), "n_test": (1, 3000)},
@@ -322,6 +323,10 @@ REFUSED: list[tuple[str, Any, type[Exception], str]] = [
     ("evaluation", lambda: replace(asked("evaluation", SMALL), inputs={"tasks": (OTHER, OTHER)}), Invalid,
      "same-task"),
     ("induction", lambda: asked("induction", SMALL, length=1024, copies=3), Invalid, "too-long"),
+    ("in-context-learning", lambda: asked("in-context-learning", replace(SMALL, n_ctx=511)), Invalid,
+     "context-too-short"),
+    ("in-context-learning", lambda: asked("in-context-learning", SMALL, heads="9.9"), Invalid,
+     "unknown-head"),
     ("sequential-ablation", lambda: _without("sequential-ablation", "gating"), Invalid, "run-missing"),
     ("mediation-function-vectors", lambda: replace(asked("mediation-function-vectors", SMALL), task=None),
      Invalid, "task-missing"),

@@ -51,6 +51,34 @@ def induction(seeds: int = 3, length: int = 6) -> Result:
     )
 
 
+def in_context_learning(documents: int = 20) -> Result:
+    """Loss falls by two nats within the first hundred tokens; without 1.0 it falls by one."""
+    draw = np.random.default_rng(3)
+    fall = 2 - 2 * np.exp(-np.arange(512) / 30)
+    loss = 5 - fall + draw.normal(0, 1, (documents, 512))
+    loss[:, 0] = np.nan
+    at = loss[None][:, :, (50, 500)].repeat(2, axis=0)
+    around = np.stack([loss[:, p - 10 : p + 11].mean(1) for p in (50, 500)], axis=1)[None].repeat(2, axis=0)
+    for closed in (at, around):
+        closed[0] += [0.2, 1.2] + draw.normal(0, 0.1, (documents, 2))
+        closed[1] += draw.normal(0, 0.1, (documents, 2))
+    arrays = {"loss": loss, "closed_at": at, "closed_around": around}
+    return made(
+        analysis="in-context-learning",
+        schema_version=1,
+        params={"prompts": None, "documents": documents, "window": 10, "heads": "1.0, 0.3"},
+        model=model(2, 4, 2),
+        task=None,
+        seeds=(),
+        arrays={
+            **{name: array.astype(np.float32) for name, array in arrays.items()},
+            "documents": np.arange(documents, dtype=np.uint32),
+            "closed_heads": np.array([[1, 0], [0, 3]], np.uint16),
+        },
+        values={"n_short": 0, "source": "plays of William Shakespeare", "notes": []},
+    )
+
+
 def battery(prompts: int = 6) -> Result:
     """Six prompts, in one of which nothing repeats and one of which was too long."""
     draw = np.random.default_rng(2)

@@ -161,6 +161,7 @@ SAMPLES: Mapping[str, Callable[[], Result]] = {
     "ability": gates_samples.ability,
     "evaluation": gates_samples.evaluation,
     "induction": pattern_samples.induction,
+    "in-context-learning": pattern_samples.in_context_learning,
     "battery": pattern_samples.battery,
     "sufficiency": sufficiency,
     "sequential-ablation": sequential_ablation,

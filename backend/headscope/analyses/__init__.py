@@ -14,6 +14,7 @@ from headscope.analyses.circuit_test import CIRCUIT_TEST
 from headscope.analyses.composition import COMPOSITION
 from headscope.analyses.eigen import EIGEN
 from headscope.analyses.evaluation import EVALUATION
+from headscope.analyses.in_context_learning import IN_CONTEXT_LEARNING
 from headscope.analyses.induction import INDUCTION
 from headscope.analyses.meaning import MEANING
 from headscope.analyses.mediation_abstract_rules import ABSTRACT_RULES
@@ -32,6 +33,7 @@ ANALYSES: dict[str, Analysis[Any, Any]] = {
     "ability": ABILITY,
     "evaluation": EVALUATION,
     "induction": INDUCTION,
+    "in-context-learning": IN_CONTEXT_LEARNING,
     "battery": BATTERY,
     "sufficiency": SUFFICIENCY,
     "sequential-ablation": SEQUENTIAL_ABLATION,
