@@ -10,6 +10,7 @@ function run(id: string, model: string, task: string, seeds = 3): Run {
     model_title: model,
     task,
     task_title: task,
+    params: {},
     seeds: Array(seeds).fill(0),
     origin: "local",
     finished_at,

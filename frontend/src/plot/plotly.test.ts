@@ -31,6 +31,7 @@ it("is reached by the pages that draw", () => {
     "compare/ComparePage",
     "run/RunPage",
     "shares/SharedPage",
+    "validation/ValidationPage",
   ]);
 });
 
