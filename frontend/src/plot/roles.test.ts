@@ -35,8 +35,11 @@ it("doesn't say of a head that costs much to close that it doesn't matter", () =
     shape: `1, ${values.length}`,
     bdata: btoa(String.fromCharCode(...new Uint8Array(new Float32Array(values).buffer))),
   });
-  const gates = (values: number[]): TypedArray => ({ ...column(values), shape: `1, 1, ${values.length}` });
-  const stored = { g_plus: gates([0.9, 0.9, 0.9]), g_minus: gates([0.4, 0.4, 0.6]) };
+  const ofOneSeed = (values: number[]): TypedArray => ({
+    ...column(values),
+    shape: `1, 1, ${values.length}`,
+  });
+  const stored = { g_plus: ofOneSeed([0.9, 0.9, 0.9]), g_minus: ofOneSeed([0.4, 0.4, 0.6]) };
   const plain = gatesOf(stored);
   expect(Array.from(roleCodes(plain, 0.5))).toEqual([4, 4, 1]);
   const gates = gatesOf({
