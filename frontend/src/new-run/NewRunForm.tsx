@@ -37,13 +37,16 @@ function presetOf(analysis: Analysis, named: string | null): string | null {
 /** The form's fields, what a preset gives them, and what the reader made of it. */
 function useFields(analysis: Analysis, preset: string | null, given: Record<string, string>) {
   const groups = useMemo(() => {
-    const [first = [], ...rest] = fieldsOf(analysis.params_schema, analysis.presets);
+    // What the usual preset names and what the chosen one does: others' settings stay folded away.
+    const named = [presetOf(analysis, null), preset].filter((name) => name !== null);
+    const presets = Object.fromEntries(named.map((name) => [name, analysis.presets[name] ?? {}]));
+    const [first = [], ...rest] = fieldsOf(analysis.params_schema, presets);
     // What a run is built on comes first, whether a preset names it or not.
     const subject = ({ name, kind }: Field) => kind === "heads" || name in analysis.references;
     const others = (group: Field[]) => group.filter((field) => !subject(field));
     const subjects = [first, ...rest].flat().filter(subject);
     return [[...subjects, ...others(first)], ...rest.map(others)];
-  }, [analysis]);
+  }, [analysis, preset]);
   const fields = useMemo(() => groups.flat(), [groups]);
   const base = useMemo(
     () => presetValues(fields, analysis.presets[preset ?? ""] ?? {}),
