@@ -129,3 +129,20 @@ def test_python_reads_what_the_command_line_keeps(shell: Shell, mine: str, tmp_p
         vector = headscope.load_gates(source, settings=shell.settings)
         assert (vector.id, vector.name) == (mine, "my [bold] gates")
         np.testing.assert_array_equal(vector.gates, np.eye(2, 8))
+
+
+def test_gates_fitted_by_mean_are_applied_by_mean(shell: Shell, tmp_path: Path) -> None:
+    half = np.full((2, 8), 0.5).tolist()
+    by_mean = {"name": "by mean", "model": MODEL, "gates": half, "ablation": "mean"}
+    by_zero = {"name": "by zero", "model": MODEL, "gates": half}
+    mean, zero = (
+        shell("gates", "add", written(tmp_path / f"{one['name']}.json", json.dumps(one))).stdout.strip()
+        for one in (by_mean, by_zero)
+    )
+    words = ("--prompt", "Once upon a time there was", "--tokens", "8", "--json")
+    assert "reference texts" in shell("gates", "apply", mean, *words, code=2).stderr
+    texts = written(tmp_path / "texts.txt", "A cat sat on a mat.\n\nThe dog ran to the house.\n")
+    with_means = shell.json("gates", "apply", mean, *words, "--reference", texts)
+    with_nothing = shell.json("gates", "apply", zero, *words)
+    assert with_means["as_it_is"] == with_nothing["as_it_is"]
+    assert with_means["gated"] != with_nothing["gated"]

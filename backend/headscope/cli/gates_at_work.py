@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headscope.cli import console
+from headscope.cli import console, files
 
 if TYPE_CHECKING:
     from headscope.core.gating.gate_vector import GateVector
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from headscope.settings import Settings
 
 Source = Annotated[str, typer.Argument(metavar="GATES", help="A gate vector's id, or a file of gates.")]
+_MOST_BYTES = 10_000_000
+
 Model = Annotated[str, typer.Option(help="A model's name or folder; the gates' own by default.")]
 
 
@@ -26,15 +28,26 @@ def apply(
     tokens: Annotated[int, typer.Option(min=1, max=1000, help="How many tokens, at most.")] = 20,
     temperature: Annotated[float, typer.Option(min=0, max=10, help="0 takes the most likely token.")] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed for sampling, where the temperature isn't 0.")] = 0,
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Texts, one a line, that closed heads' output comes from: for gates fitted with mean or "
+            "resample ablation.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Continue a text without and with the gates."""
+    """Continue a text without and with the gates, closed heads giving what they gave in the fit."""
+    from headscope.core.gating.text_replacements import of_text
     from headscope.core.model.continuation import without_and_with
 
     vector, name, models, _ = _given(gates, model)
     loaded = _loaded(models, name)
     vector.check_model(loaded.info)
-    before, after = without_and_with(loaded, prompt, vector.gates, tokens, temperature, seed)
+    rows = [loaded.tokenizer.encode(text) for text in _texts(reference)]
+    inside = of_text(loaded, vector.ablation, rows, seed)
+    before, after = without_and_with(loaded, prompt, vector.gates, tokens, temperature, seed, inside)
     if as_json:
         console.write_json({"prompt": prompt, "as_it_is": before, "gated": after})
         return
@@ -107,6 +120,14 @@ def bake(
     err.print(f"{vector.model} with the gates {console.plain(vector.name)!r} is in {output}.")
     if dtype != "float32":
         err.print(f"Weights are rounded to {dtype}: logits differ a little from those of the gated model.")
+
+
+def _texts(file: Path | None) -> list[str]:
+    """The lines of a file of texts."""
+    if file is None:
+        return []
+    content = files.read(file, _MOST_BYTES, "a file of texts, one a line").decode(errors="replace")
+    return [line for line in content.splitlines() if line.strip()]
 
 
 def _given(source: str, model: str) -> tuple[GateVector, str, Catalogue, Settings]:

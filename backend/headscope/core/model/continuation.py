@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.replacement import Replacement
 from headscope.errors import Invalid
 
 
@@ -82,10 +83,11 @@ def without_and_with(
     n: int,
     temperature: float = 0.0,
     seed: int = 0,
+    replacement: Replacement | None = None,
 ) -> tuple[str, str]:
-    """What the model writes after a prompt, as it is and under gates, both drawn from the same seed.
+    """What the model writes after a prompt, ungated and under gates, both drawn from the same seed.
 
-    Raises what ``continue_text`` does.
+    Closed heads give what ``replacement`` says; nothing without one. Raises what ``continue_text`` does.
     """
     ids, table = model.tokenizer.encode(prompt), torch.from_numpy(gates.copy())
 
@@ -94,4 +96,4 @@ def without_and_with(
         found = continue_text(model, ids, n, temperature, drawn, within=within)
         return b"".join(map(model.tokenizer.decode_bytes, found.ids)).decode("utf-8", errors="replace")
 
-    return written(nullcontext), written(lambda: model.gated(table))
+    return written(nullcontext), written(lambda: model.gated(table, replacement))
