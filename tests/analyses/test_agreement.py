@@ -35,7 +35,7 @@ from headscope.tasks.task import Task
 from headscope.validation.model import as_model
 from headscope.validation.planted import build
 from micro.planted import HARMFUL, NEEDED, PLAN, REDUNDANT, PlantedTask
-from services.results import made
+from services.results import changed, made
 
 TASK = PlantedTask()
 PARAMS = AgreementParams(gating="g", relatives="r", refits=0, n_examples=6)
@@ -85,6 +85,17 @@ def planted() -> AgreementResult:
     relatives = relatives_of(model, TASK, n_examples=8, points=4)
     params = PARAMS.model_copy(update={"refits": 2})
     return agreement(params, model, TASK, gating=run, relatives=relatives)
+
+
+def test_an_integral_that_missed_the_gain_is_no_evidence() -> None:
+    model = as_model(build(PLAN), PLAN, "planted")
+    run = gating(model, TASK, [dict.fromkeys(NEEDED, 0.99)] * 4, FIT)
+    effects = relatives_of(model, TASK, n_examples=4, refine=True)
+    missed = changed(effects, values={**effects.values, "path_sum": 1.5 * effects.gain})
+    for relatives, counted in ((effects, True), (missed, False)):
+        found = agreement(PARAMS, model, TASK, gating=run, relatives=relatives)
+        assert ("path" in found.methods) is counted
+        assert any("did not converge" in note for note in found.notes) is not counted
 
 
 def told(result: AgreementResult, head: tuple[int, int]) -> Mapping[str, Any]:

@@ -24,7 +24,7 @@ from headscope.analyses.request import parse_params
 from headscope.core.gating.evaluation import evaluate
 from headscope.core.gating.removal import best_first, random_order
 from headscope.core.model.head_list import as_text
-from headscope.errors import Invalid
+from headscope.errors import Invalid, Refused
 from headscope.validation.planted import Plan, build
 from micro.model import MicroModel
 from micro.planted import NEEDED, REDUNDANT, PlantedTask, planted_model
@@ -235,6 +235,17 @@ def test_what_is_no_circuit_is_refused(params: dict[str, object], code: str) -> 
         with pytest.raises(Invalid) as refused:
             ask(spec)
         assert refused.value.code == code
+
+
+def test_a_steering_map_has_no_needed_heads_to_test() -> None:
+    few = {**gating().arrays, "heldout_accuracy": np.full((4, 2), 0.1, np.float32)}
+    values = {**gating().values, "n_test": 64}
+    run = {"gating": changed(gating(), arrays=few, values=values)}
+    with pytest.raises(Refused) as refused:
+        circuit(Spec(CircuitTestParams(gating="g"), planted_model().info, TASK, run))
+    assert refused.value.code == "steering-map"
+    named = CircuitTestParams(gating="g", heads="1.3")
+    assert circuit(Spec(named, planted_model().info, TASK, run)) == ((1, 3),)
 
 
 def test_one_spelling_names_one_run_and_a_bad_entry_is_named() -> None:

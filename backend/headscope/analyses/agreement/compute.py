@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from headscope.analyses.agreement.schema import AgreementParams
 from headscope.analyses.base import Estimate, Piece, Pieces, Spec
 from headscope.analyses.gating_run import gating_run
 from headscope.analyses.held_out import drawing, scoring, sizes
+from headscope.analyses.relatives.result import RelativesResult
 from headscope.core.model.tokens import Tokenizer
 
 
@@ -67,6 +68,7 @@ def assemble(spec: Spec[AgreementParams], pieces: Pieces) -> AgreementResult:
         "notes": [
             *notes(seen, arrays, base, len(evidence), params),
             *ablation.unlike("zero", base.params),
+            *_left_out(spec),
         ],
     }
     survived = ablations.survival(arrays, base.ablation)
@@ -74,3 +76,10 @@ def assemble(spec: Spec[AgreementParams], pieces: Pieces) -> AgreementResult:
         values |= {"ablation": base.ablation, "survival": survived}
     header = AgreementResult.header(spec, seeds=seeds(params), task=spec.task)
     return AgreementResult.of_parts(header, arrays, values)
+
+
+def _left_out(spec: Spec[AgreementParams]) -> Iterator[str]:
+    """What can't be evidence."""
+    effects = spec.inputs.get("relatives")
+    if isinstance(effects, RelativesResult) and not effects.path_converged:
+        yield f"{effects.why_unconverged} They are left out of the comparison."

@@ -131,7 +131,7 @@ def _check_rules(gating: ChgResult) -> None:
 def _relatives(run: RelativesResult, params: AgreementParams) -> dict[str, Seen]:
     found = {}
     for measure in MEASURES:
-        effect, error = (each.astype(np.float64) for each in (run.effects(measure), run.errors[measure.name]))
+        effect, error = (each.astype(np.float64) for each in (run.known(measure), run.errors[measure.name]))
         if np.isfinite(effect).any():
             sure = verdicts.by_error(effect, error, params.least)
             found[measure.name] = Seen(effect, by_size(effect, error, params.least), error, sure)

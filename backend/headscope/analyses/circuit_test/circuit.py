@@ -13,7 +13,7 @@ from headscope.analyses import shots as in_context
 from headscope.analyses.base import Context, Spec
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.circuit_test.schema import CircuitTestParams
-from headscope.analyses.gating_run import gating_run
+from headscope.analyses.gating_run import check_roles, gating_run
 from headscope.analyses.relatives.result import MEASURES, RelativesResult
 from headscope.core.gating.ablation import REFERENCE_ROWS
 from headscope.core.model.head_list import Head, check_heads, read_heads
@@ -37,7 +37,8 @@ def circuit(spec: Spec[CircuitTestParams]) -> tuple[Head, ...]:
     """The heads named, or those that the gating run calls needed, in the order of layer and head.
 
     ``Invalid``: heads-missing where neither is given, unknown-head for what the model lacks, no-heads where
-    none is needed, whole-model where no head is left out.
+    none is needed, whole-model where no head is left out. ``Refused`` (steering-map) for a gating run whose
+    heads have no role.
     """
     heads = _heads(spec)
     check_heads(heads, spec.model)
@@ -125,6 +126,7 @@ def _heads(spec: Spec[CircuitTestParams]) -> tuple[Head, ...]:
             'Name its heads, as "0.3, 1.5", or a gating run whose needed heads are the circuit.',
             code="heads-missing",
         )
+    check_roles(run)
     share = (run.g_minus[run.ran] >= spec.params.threshold).mean(axis=0)
     needed = np.argwhere(share >= spec.params.fits - 1e-9).tolist()
     return tuple((layer, head) for layer, head in needed)
