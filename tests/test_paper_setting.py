@@ -39,7 +39,7 @@ def test_the_preset_paper_is_the_papers_schedule() -> None:
     }
     assert {name: getattr(paper, name) for name in stated} == stated
     assert paper.n_train is None, "all of the training split"
-    assert paper == ChgParams(), "the defaults are the paper's"
+    assert paper == ChgParams(check_closed=True), "the defaults are the paper's; the check is after the fit"
 
 
 def test_its_phases_differ_by_the_push_and_start_where_the_paper_says() -> None:

@@ -141,7 +141,7 @@ def test_every_preset_is_valid_and_every_parameter_is_described_for_the_form() -
 
 def test_the_paper_preset_and_the_defaults_are_the_papers() -> None:
     paper = ChgParams.model_validate(PRESETS["paper"])
-    assert paper == ChgParams()
+    assert paper == ChgParams(check_closed=True), "a check after the fit, which leaves it as it is"
     assert (paper.steps, paper.batch_size, paper.seeds) == (500, 64, 10)
     assert (paper.phase0_lr_start, paper.phase0_lr_end, paper.lr_start, paper.lr_end) == (0.1, 0.01, 0.5, 0.1)
     assert (paper.regularisation, paper.clamp, paper.clip) == (0.1, 4.0, 1.0)

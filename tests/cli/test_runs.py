@@ -93,14 +93,14 @@ def test_a_run_is_shown_with_all_that_it_is(shipped: Shell, every: Listed) -> No
     for run in every:
         shown = shipped.json("runs", "show", run["id"], "--json")
         assert {name: shown[name] for name in run} == run
-        assert shown["reproduce"].startswith(f"headscope run {run['analysis']} --model {run['model']}")
+        assert f"headscope run {run['analysis']} --model {run['model']}" in shown["reproduce"]
     said = shipped("runs", "show", every[0]["id"]).stdout
     for part in (
         every[0]["id"],
         every[0]["model"],
         "params",
         "attempt 1: first, done",
-        "again: headscope run",
+        "headscope run",
     ):
         assert part in said
 

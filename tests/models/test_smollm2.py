@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,10 @@ def test_counts(model: HeadModel) -> None:
     info = model.info
     assert (info.n_layers, info.n_heads, info.n_kv_heads, info.d_head) == (30, 9, 3, 64)
     assert (info.n_params, info.bos, info.n_ctx) == (134_515_008, False, 8192)
-    assert Catalogue(Settings(data_dir=DATA)).info(NAME) == info
+    known = Catalogue(Settings(data_dir=DATA)).info(NAME)
+    assert known.title == "SmolLM2-135M-Instruct, 4-bit"
+    assert "Instruct" in known.note
+    assert replace(known, title="", note="") == info
 
 
 def test_it_knows_a_capital(model: HeadModel) -> None:

@@ -59,13 +59,21 @@ class Params(BaseModel):
     @classmethod
     def identifying(cls, params: Mapping[str, Any]) -> dict[str, Any]:
         """What of parameters, given as plain JSON, is part of a run's identity."""
+        before = cls._before()
+        return {name: value for name, value in params.items() if name not in before or value != before[name]}
+
+    @classmethod
+    def completed(cls, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Stored parameters, with what an earlier run lacks at its default: that is what was done then."""
+        return {**cls._before(), **params}
+
+    @classmethod
+    def _before(cls) -> dict[str, Any]:
+        """What was done before there was a choice, as plain JSON."""
         fields = cls.model_fields
-        defaults = {
-            name: to_jsonable_python(fields[name].get_default(call_default_factory=True))
-            for name in cls.ADDED
-        }
         return {
-            name: value for name, value in params.items() if name not in defaults or value != defaults[name]
+            name: to_jsonable_python(fields[name].get_default(call_default_factory=True))
+            for name in sorted(cls.ADDED)
         }
 
 

@@ -151,8 +151,10 @@ def named_tasks(
 
 def spoken(analysis: str, preset: str | None, params: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that a command must name: those that differ from what the preset alone gives today."""
-    given = parse_params(find(analysis), preset, {}).model_dump(mode="json")
-    return {name: value for name, value in params.items() if given.get(name) != value}
+    chosen = find(analysis)
+    given = parse_params(chosen, preset, {}).model_dump(mode="json")
+    asked = chosen.params.completed(params)
+    return {name: value for name, value in asked.items() if given.get(name) != value}
 
 
 def run_id(identity: Mapping[str, Any]) -> str:

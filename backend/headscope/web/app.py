@@ -49,12 +49,12 @@ OPEN: Final = (
     comparisons.listing,
     comparisons.router,
     shares.reading,
-    validation.router,
 )
 """Routes that look for themselves at who asks: a shared run answers its share's holder, too."""
 CLOSED: Final = (
     models.router,
     tasks.router,
+    validation.router,
     runs.router,
     prompts.router,
     gates.router,

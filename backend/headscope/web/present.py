@@ -53,7 +53,7 @@ def run_out(session: Session, run: Run, entries: Mapping[str, ModelEntry]) -> Ru
         task=run.task,
         task_title=run.task_title,
         preset=run.preset,
-        params=run.params,
+        params=_completed(run),
         seeds=run.seeds,
         status=cast("RunStatus", run.status),
         origin=cast("Any", run.origin),
@@ -106,6 +106,12 @@ def _notice(session: Session, run: Run) -> str | None:
             waiting or "Another one resumes from the last finished piece in a few seconds."
         )
     return notice(session, run)
+
+
+def _completed(run: Run) -> dict[str, Any]:
+    """The run's parameters, those that it was asked before included; as stored for an unknown analysis."""
+    known = ANALYSES.get(run.analysis)
+    return known.params.completed(run.params) if known else dict(run.params)
 
 
 def reproduce_command(run: Run) -> str:

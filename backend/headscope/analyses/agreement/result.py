@@ -89,7 +89,7 @@ class AgreementResult(Result):
 
 QUANTITIES: Mapping[str, Quantity] = {
     "agreement": Quantity("Agreement"),
-    "interval": Quantity("95 % interval"),
+    "interval": Quantity("Its 95 % interval"),
     "detectable": Quantity("Correlation it would see"),
     "heads_in_dispute": Quantity("Heads in dispute", "count"),
     "heads_explained": Quantity("Of them explained", "count"),

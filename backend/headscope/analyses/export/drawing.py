@@ -29,7 +29,8 @@ def standing_alone(figure: Drawing, title: str, colours: str, *, with_roles: boo
     grid = is_grid(figure)
     width = min(MAX_GRID_WIDTH, max(MIN_GRID_WIDTH, meta["max_width"])) if grid else WIDTH
     above = TITLE_SPACE + (LEGEND_SPACE if with_roles else 0)
-    margin = {**layout["margin"], "t": layout["margin"]["t"] + above}
+    margin = layout.get("margin", {})
+    margin = {**margin, "t": margin.get("t", 0) + above}
     words = {
         "text": escape(meta["title"]),
         "font": {"size": 17, "color": palette.ink, "weight": 600},
