@@ -128,7 +128,7 @@ def cross(result: MeaningResult, view: View) -> Drawing:
         f"p: how often as many would fall together if the names were dealt to the heads {null} at random, "
         f"corrected for all cells {_how(found)}; a star is p < 0.05."
     )
-    return titled({"data": [trace], "layout": layout}, "What the needed heads do", reading)
+    return titled({"data": [trace], "layout": layout}, "What the needed heads do", reading, wide=True)
 
 
 def ranked(result: MeaningResult) -> list[tuple[int, int]]:

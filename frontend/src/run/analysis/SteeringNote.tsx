@@ -13,9 +13,11 @@ export function SteeringNote({ run }: { run: Run }) {
   if (!gating.data || !isSteering(gating.data.headline)) return null;
   return (
     <p className="limits" role="note">
-      The <Link to={{ page: "run", id, view: DEFAULT_VIEW }}>gating run</Link> that this is built on is a
-      steering map: the model can’t do the task as it is, and where heads are called needed or harmful here,
-      read what would lift its answers when open or shut.
+      <span>
+        The <Link to={{ page: "run", id, view: DEFAULT_VIEW }}>gating run</Link> that this is built on is a
+        steering map: the model can’t do the task as it is, and where heads are called needed or harmful here,
+        read what would lift its answers when open or shut.
+      </span>
     </p>
   );
 }
