@@ -57,10 +57,23 @@ _PLAIN: Final = {
 }  # fmt: skip
 """Fits of a set number of updates, without a memory; heads aren't closed one by one."""
 
+POOLED: Final[Mapping[str, Any]] = {
+    "seeds": 10,
+    "steps": 32,
+    "batch_size": 13,
+    "phase0_lr_end": 0.05,
+    "remember": False,
+    "settle": False,
+    "check_closed": False,
+    "demonstrations": "pool",
+    "pool_sets": 16,
+}
+"""Fits of a set number of updates; batches share their beginning (docs/design/pooled-demonstrations.md)."""
+
 LISTED: Sequence[ListedRun] = (
     ListedRun("headscope-2l", "induction", params={"seeds": 10}),
     ListedRun("smollm2-135m", "singular-plural", params={**_PLAIN, "steps": 60}),
-    ListedRun("smollm2-135m", "present-past", params=_PLAIN),
+    ListedRun("smollm2-135m", "present-past", params={**POOLED, "shots": 5}),
     ListedRun("smollm2-135m", "capitalize", params=_PLAIN),
     ListedRun(
         "smollm2-135m",

@@ -9,9 +9,9 @@ and their files by copying them into one folder.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-from headscope.gallery.build import ListedRun
+from headscope.gallery.build import POOLED, ListedRun
 
 CAN_DO: Final[Mapping[str, int]] = {
     "present-past": 5,
@@ -25,19 +25,6 @@ CAN_DO: Final[Mapping[str, int]] = {
 }
 """Tasks that SmolLM2-135M-Instruct answers at least half right, beyond chance, and the in-context examples at
 which it does (docs/tasks.md)."""
-
-POOLED: Final[Mapping[str, Any]] = {
-    "seeds": 10,
-    "steps": 32,
-    "batch_size": 13,
-    "phase0_lr_end": 0.05,
-    "remember": False,
-    "settle": False,
-    "check_closed": False,
-    "demonstrations": "pool",
-    "pool_sets": 16,
-}
-"""Fits of a set number of updates; batches share their beginning (docs/design/pooled-demonstrations.md)."""
 
 
 def _long() -> Iterator[ListedRun]:
