@@ -38,6 +38,16 @@ describe("the atlas opens", () => {
     expect(chosenPair({ model: null, task: "past" }, runs)).toEqual({ model: "large", task: "past" });
   });
 
+  it("a map of roles rather than a steering map that lifts more", () => {
+    const steering = { always_lifts_open: 0.1, accuracy_ungated: 0.1, accuracy_plus: 0.9 };
+    const roles = { always_needed: 0.1, accuracy_ungated: 0.9, accuracy_plus: 0.95 };
+    const runs = [
+      run("a", "large", "plural", { origin: "gallery", headline: steering }),
+      run("b", "large", "past", { origin: "gallery", headline: roles }),
+    ];
+    expect(chosenPair({ model: null, task: null }, runs)).toEqual({ model: "large", task: "past" });
+  });
+
   it("what is asked for, with a map or without", () => {
     expect(chosenPair({ model: "small", task: "plural" }, [])).toEqual({ model: "small", task: "plural" });
     expect(chosenPair({ model: "small", task: null }, [])).toBeNull();

@@ -1,9 +1,15 @@
 // Which map the atlas opens.
 import type { Model, Run, Task } from "../api/types";
+import { isSteering } from "../results/headline";
 import type { Pair } from "../results/maps";
 
 function headCount(run: Run): number {
   return Number(run.model_info?.n_layers ?? 0) * Number(run.model_info?.n_heads ?? 0);
+}
+
+/** Whether the model can do the task: then the map says what heads are for. */
+function able({ headline }: Run): number {
+  return isSteering(headline) ? 0 : 1;
 }
 
 /** How much shutting harmful heads lifts held-out accuracy: the larger, the more a map tells. */
@@ -14,7 +20,7 @@ function lift({ headline }: Run): number {
 
 /**
  * What the address names, completed by the runs there are: where it says nothing, the largest model that has a
- * shipped map, on the task whose map tells most. A newcomer's first sight is a real language model.
+ * shipped map, on a task that it can do, of these the one whose map tells most. A newcomer's first sight is a real language model.
  */
 export function chosenPair(
   wanted: { model: string | null; task: string | null },
@@ -28,7 +34,7 @@ export function chosenPair(
   );
   const shipped = fitting.filter((run) => run.origin === "gallery");
   const [first] = [...(shipped.length > 0 ? shipped : fitting)].sort(
-    (a, b) => headCount(b) - headCount(a) || lift(b) - lift(a) || 0,
+    (a, b) => headCount(b) - headCount(a) || able(b) - able(a) || lift(b) - lift(a) || 0,
   );
   return first?.task ? { model: first.model, task: first.task } : null;
 }

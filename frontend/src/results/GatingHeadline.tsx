@@ -1,20 +1,12 @@
 import type { Run } from "../api/types";
 import { percent, share } from "../format/numbers";
-
-function headlineNumber(headline: Run["headline"], name: string): number | null {
-  const value = headline?.[name];
-  return typeof value === "number" ? value : null;
-}
+import { headlineNumber, isSteering } from "./headline";
 
 /** What a headline calls its heads: those of a steering map aren't named by roles. */
 const SHARES = [
   { role: "needed", names: ["needed", "lifts_open"], words: ["needed", "lifts when open"] },
   { role: "harmful", names: ["harmful", "lifts_shut"], words: ["harmful", "lifts when shut"] },
 ] as const;
-
-export function isSteering(headline: Run["headline"]): boolean {
-  return headlineNumber(headline, "always_lifts_open") !== null;
-}
 
 /** Two thin bars: what is always so, within what is so in some seed; and how the model does as it is. */
 export function GatingHeadline({ headline }: { headline: Run["headline"] }) {

@@ -57,3 +57,14 @@ export function settingsOf(run: Pick<Run, "params">): string[] {
   const weights = weightsOf(run);
   return weights === null ? [] : [`weights ${weights}`];
 }
+
+/** A number of a headline by its name; null where it has none. */
+export function headlineNumber(headline: Run["headline"], name: string): number | null {
+  const value = headline?.[name];
+  return typeof value === "number" ? value : null;
+}
+
+/** Whether a map's heads aren't named by roles, since the model can't do the task. */
+export function isSteering(headline: Run["headline"]): boolean {
+  return headlineNumber(headline, "always_lifts_open") !== null;
+}

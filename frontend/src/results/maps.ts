@@ -1,6 +1,7 @@
 // Which run's map stands for a model and a task.
 import { queries } from "../api/queries";
 import type { Run } from "../api/types";
+import { isSteering } from "./headline";
 
 /** The analysis whose runs are the maps of the atlas. */
 export const MAPPED = "chg";
@@ -14,7 +15,7 @@ export interface Pair {
 }
 
 /**
- * The finished run that stands for a pair: the paper's ablation first, then the shipped one, then the one with most
+ * The finished run that stands for a pair: the paper's ablation first, then where the model can do the task, then the shipped one, then the one with most
  * seeds, then the newest.
  */
 export function mapOf({ model, task }: Pair, runs: readonly Run[]): Run | undefined {
@@ -24,6 +25,7 @@ export function mapOf({ model, task }: Pair, runs: readonly Run[]): Run | undefi
 function best(runs: readonly Run[]): Run | undefined {
   const rank = (run: Run): number[] => [
     (run.params.ablation ?? "zero") === "zero" ? 1 : 0,
+    isSteering(run.headline) ? 0 : 1,
     run.origin === "gallery" ? 1 : 0,
     run.seeds.length,
     Date.parse(run.finished_at ?? run.created_at) || 0,

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { queries } from "../../api/queries";
 import type { Run } from "../../api/types";
-import { isSteering } from "../../results/GatingHeadline";
+import { isSteering } from "../../results/headline";
 import { Link } from "../../url/navigation";
 import { DEFAULT_VIEW } from "../../url/view";
 
