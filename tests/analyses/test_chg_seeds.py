@@ -162,7 +162,7 @@ def test_a_seed_whose_loss_is_not_finite_fails_alone_and_is_named() -> None:
 
 def _drawn_by_one_seed(params: ChgParams) -> int:
     """A training example that just one of the seeds meets."""
-    from headscope.core.gating.fit import batches
+    from headscope.core.gating.batch_order import batches
 
     met: list[set[int]] = []
     for seed in range(params.seeds):

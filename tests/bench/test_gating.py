@@ -19,14 +19,8 @@ import torch
 
 from bench.plain_gating import PlainFit
 from headscope.analyses.chg.schema import ChgParams
-from headscope.core.gating.fit import (
-    FitState,
-    Phase,
-    advance,
-    batches,
-    initial_logits,
-    loss_and_gradient,
-)
+from headscope.core.gating.batch_order import batches
+from headscope.core.gating.fit import FitState, Phase, advance, initial_logits, loss_and_gradient
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.load import load_model
 from headscope.tasks.catalogue import TaskCatalogue

@@ -5,15 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from headscope.core.gating.fit import (
-    FitState,
-    Phase,
-    advance,
-    autocasts,
-    clip_together,
-    epochs,
-    initial_logits,
-)
+from headscope.core.gating.batch_order import epochs
+from headscope.core.gating.fit import FitState, Phase, advance, autocasts, clip_together, initial_logits
 from headscope.core.model.head_model import HeadModel
 from headscope.validation.model import as_model
 from headscope.validation.planted import build

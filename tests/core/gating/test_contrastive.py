@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 import torch
 
+from headscope.core.gating.batch_order import batches
 from headscope.core.gating.contrastive import ContrastState, contrast, contrast_gradient
-from headscope.core.gating.fit import Phase, batches, initial_logits
+from headscope.core.gating.fit import Phase, initial_logits
 from headscope.errors import Cancelled, Invalid
 from micro.model import MicroExample, MicroModel, random_examples, random_model
 

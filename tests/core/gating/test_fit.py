@@ -6,14 +6,12 @@ from collections.abc import Sequence
 import pytest
 import torch
 
+from headscope.core.gating.batch_order import batches, batches_of_sets, generator
 from headscope.core.gating.fit import (
     FitState,
     Phase,
     advance,
-    batches,
-    batches_of_sets,
     clip_per_seed,
-    generator,
     initial_logits,
     loss_and_gradient,
     push_gradient,

@@ -7,12 +7,7 @@ import pytest
 import torch
 
 from headscope.core.gating.evaluation import evaluate
-from headscope.core.gating.fit import (
-    FitState,
-    Phase,
-    advance,
-    initial_logits,
-)
+from headscope.core.gating.fit import FitState, Phase, advance, initial_logits
 from headscope.core.gating.roles import shares
 from micro.planted import HARMFUL, NEEDED, REDUNDANT, USELESS, planted_examples, planted_model
 

@@ -7,13 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from headscope.core.gating.fit import (
-    FitState,
-    Phase,
-    advance,
-    initial_logits,
-    loss_and_gradient,
-)
+from headscope.core.gating.fit import FitState, Phase, advance, initial_logits, loss_and_gradient
 from headscope.core.gating.saga import SlopeMemory, pays
 from micro.model import random_examples, random_model
 

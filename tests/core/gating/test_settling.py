@@ -8,12 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from headscope.core.gating.fit import (
-    FitState,
-    Phase,
-    advance,
-    initial_logits,
-)
+from headscope.core.gating.fit import FitState, Phase, advance, initial_logits
 from headscope.core.gating.settling import Settling, SideHistory
 from micro.model import random_examples, random_model
 

@@ -27,8 +27,8 @@ from dataclasses import replace
 import torch
 from jaxtyping import Float, Float64
 
-from headscope.core.gating.fit import target_nll
 from headscope.core.gating.replacements import Replacements, at_rows
+from headscope.core.gating.targets import target_nll
 from headscope.core.model.batches import (
     MicroBatch,
     Scored,

@@ -22,14 +22,8 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float
 
-from headscope.core.gating.fit import (
-    Phase,
-    adam,
-    batches,
-    clip_per_seed,
-    loss_and_gradient,
-    push_gradient,
-)
+from headscope.core.gating.batch_order import batches
+from headscope.core.gating.fit import Phase, adam, clip_per_seed, loss_and_gradient, push_gradient
 from headscope.core.model.batches import Scored, check_examples
 from headscope.core.model.head_model import HeadModel
 

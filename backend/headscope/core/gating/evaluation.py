@@ -9,8 +9,8 @@ from typing import Literal, Protocol, runtime_checkable
 import torch
 from jaxtyping import Float
 
-from headscope.core.gating.fit import target_logits
 from headscope.core.gating.replacements import Replacements, at_rows, cut
+from headscope.core.gating.targets import target_logits
 from headscope.core.model.batches import Scored, check_examples
 from headscope.core.model.head_model import HeadModel
 from headscope.errors import Invalid

@@ -25,7 +25,6 @@ change sides (``core.gating.settling``), and small batches are helped by a memor
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -33,12 +32,13 @@ from typing import Literal
 import torch
 from jaxtyping import Float
 
+from headscope.core.gating.batch_order import batches, batches_of_sets, epochs, generator
 from headscope.core.gating.replacements import Replacements, at_rows, cut
 from headscope.core.gating.saga import SlopeMemory, pays
 from headscope.core.gating.settling import Settling, SideHistory
-from headscope.core.model.batches import MicroBatch, Scored, check_examples
+from headscope.core.gating.targets import target_nll
+from headscope.core.model.batches import Scored, check_examples
 from headscope.core.model.head_model import HeadModel
-from headscope.core.model.replacement import Replacement
 
 _SMALLEST_GATE = 1e-6
 
@@ -135,44 +135,6 @@ def open_logits(
         for seed in seeds
     ]
     return torch.stack(drawn).to(dtype)
-
-
-def generator(seed: int, stream: str) -> torch.Generator:
-    """An independent random stream of a seed: its gates, its batches in phase 0, its batches in G+ and G-."""
-    digest = hashlib.sha256(f"{seed}/{stream}".encode("ascii")).digest()
-    return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
-
-
-def batches(seed: int, stream: str, n_examples: int, batch_size: int) -> Iterator[list[int]]:
-    """Endless batches of example indices: without repeats within a batch; all examples where there are too
-    few.
-    """
-    source = generator(seed, stream)
-    while True:
-        yield torch.randperm(n_examples, generator=source)[:batch_size].tolist()
-
-
-def epochs(seed: int, stream: str, n_examples: int, batch_size: int) -> Iterator[list[int]]:
-    """Endless batches without replacement: every example once before any comes again. An epoch's last batch
-    may be smaller.
-    """
-    source = generator(seed, stream)
-    while True:
-        order = torch.randperm(n_examples, generator=source).tolist()
-        yield from (order[at : at + batch_size] for at in range(0, n_examples, batch_size))
-
-
-def batches_of_sets(seed: int, stream: str, sets: Sequence[int], batch_size: int) -> Iterator[list[int]]:
-    """Endless batches, each of examples of one set; ``sets`` says which set each example belongs to.
-
-    Sets come in turn, in an order drawn anew for each round. A set smaller than a batch is used whole.
-    """
-    source = generator(seed, stream)
-    members = [[i for i, each in enumerate(sets) if each == mine] for mine in sorted(set(sets))]
-    while True:
-        for turn in torch.randperm(len(members), generator=source).tolist():
-            mine = members[turn]
-            yield [mine[i] for i in torch.randperm(len(mine), generator=source)[:batch_size].tolist()]
 
 
 def advance(
@@ -314,38 +276,6 @@ def _sums(
         (nll * batch.weights.to(nll)).sum().backward()
         loss.index_add_(0, batch.owners[batch.where[:, 0]], nll.detach().cpu().double() * batch.weights)
     return loss, torch.zeros_like(gates) if leaf.grad is None else leaf.grad.to(gates)
-
-
-def target_nll(
-    model: HeadModel,
-    batch: MicroBatch,
-    gates: Float[torch.Tensor, "seed layer head"] | None,
-    replacement: Replacement | None = None,
-) -> Float[torch.Tensor, " target"]:
-    """NLL of each target token, nats, in float32 or better; each row under its owner's gates."""
-    predicted = target_logits(model, batch, gates, replacement)
-    return torch.nn.functional.cross_entropy(predicted, batch.answers.to(model.device), reduction="none")
-
-
-def target_logits(
-    model: HeadModel,
-    batch: MicroBatch,
-    gates: Float[torch.Tensor, "seed layer head"] | None,
-    replacement: Replacement | None = None,
-) -> Float[torch.Tensor, "target vocab"]:
-    """What the model predicts at each target position, in float32 or better; rows under their own gates, and
-    where these close, ``replacement`` (zero without one).
-    """
-    tokens, where = batch.tokens.to(model.device), batch.where.to(model.device)
-    if batch.packing is not None:
-        placed = None if gates is None else gates.to(model.dtype)
-        predicted = model.target_logits(batch.packing.to(model.device), placed, replacement)
-    elif gates is None:
-        predicted = model.logits_at(tokens, where)
-    else:
-        with model.gated(gates[batch.owners.to(model.device)].to(model.dtype), replacement):
-            predicted = model.logits_at(tokens, where)
-    return predicted if predicted.dtype == torch.float64 else predicted.float()
 
 
 def _of_rows(replacements: Replacements | None, rows: Sequence[tuple[int, int]]) -> Replacements | None:

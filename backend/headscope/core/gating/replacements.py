@@ -169,7 +169,7 @@ def cut(
     examples: Sequence[Scored],
     replacements: Replacements | None,
 ) -> list[MicroBatch]:
-    """(owner, example index) rows as micro-batches for ``fit.target_logits``."""
+    """(owner, example index) rows as micro-batches for ``targets.target_logits``."""
     kind = _kind(replacements, examples)
     budget = budget_for(model.device)
     return micro_batches(rows, examples, model.info, budget, packed=model.packs(), kind=kind)

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from headscope.core.gating.fit import target_logits
 from headscope.core.gating.removal import first_changed, forms
 from headscope.core.gating.replacements import Replacements, at_rows, cut
+from headscope.core.gating.targets import target_logits
 from headscope.core.model.batches import MicroBatch, Scored, check_examples
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.replacement import Replacement
