@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from headscope.core.gating.roles import scores
-from headscope.core.statistics.ranking import Interval, auroc, mean_interval
+from headscope.core.statistics.ranking import Interval, auroc, mean_over_draws
 from headscope.validation.planted import Head, Role
 from headscope.validation.premises import MUCH
 from headscope.validation.score import Heads, Match
@@ -142,9 +142,9 @@ def _cell(name: str, done: Sequence[Judged]) -> Cell:
         ]
         strict = [_strict(one, measure) for one in counted]
         found[measure] = Found(
-            mean_interval(areas),
-            mean_interval([match.precision for match in strict]),
-            mean_interval([match.recall for match in strict]),
+            mean_over_draws(areas),
+            mean_over_draws([match.precision for match in strict]),
+            mean_over_draws([match.recall for match in strict]),
         )
     return Cell(name, len(done), len(counted), found)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 import torch
@@ -21,11 +21,12 @@ from headscope.analyses.chg.schema import ChgParams
 from headscope.analyses.in_place import compute
 from headscope.core.gating.evaluation import evaluate
 from headscope.core.model.head_model import HeadModel
-from headscope.tasks.task import Example, Examples, Split
+from headscope.tasks.task import Example
 from headscope.validation.chg import QUICK_SETTINGS, redundancies
 from headscope.validation.planted import ROLES, Head, Role
 from headscope.validation.premises import MUCH
 from headscope.validation.score import Heads, Match, found_roles, matches
+from headscope.validation.task import DrawnRows
 
 PROGRAM_SETTINGS: Final = QUICK_SETTINGS.model_copy(
     update={"start_open": True, "within_clamp": True, "lr_start": 0.1, "lr_end": 0.1}
@@ -34,12 +35,10 @@ PROGRAM_SETTINGS: Final = QUICK_SETTINGS.model_copy(
 where the answer breaks.
 """
 
-_TEST: Final = 10_000
-
 
 @dataclass(frozen=True)
-class DrawnTask:
-    """Examples that ``draw(n, seed)`` makes; the held-out split is drawn apart."""
+class DrawnTask(DrawnRows):
+    """Examples that ``draw(n, seed)`` makes."""
 
     name: str
     draw: Callable[[int, int], Sequence[Example]]
@@ -57,24 +56,9 @@ class DrawnTask:
     content_hash: str = "c0ffee"
     rows: tuple[int, int] = (256, 64)
 
-    def sizes(self, *, seed: int = 0) -> tuple[int, int]:
-        """How many examples there are to fit on, and held out."""
-        return self.rows
-
-    def examples(
-        self,
-        tokenizer: Any,
-        split: Split,
-        *,
-        limit: int | None = None,
-        seed: int = 0,
-        shots: int | None = None,
-        n_ctx: int | None = None,
-        pool: int | None = None,
-    ) -> Examples:
-        """A split's examples; they need no tokenizer."""
-        n, offset = (self.rows[0], 0) if split == "train" else (self.rows[1], _TEST)
-        return Examples(tuple(self.draw(n if limit is None else min(n, limit), seed + offset)))
+    def drawn(self, n: int, seed: int) -> Sequence[Example]:
+        """What ``draw`` makes."""
+        return self.draw(n, seed)
 
 
 @dataclass(frozen=True)

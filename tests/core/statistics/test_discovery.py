@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import betabinom
 
-from headscope.core.statistics.discovery import RATE, benjamini_hochberg, null_p
+from headscope.core.statistics.discovery import RATE, null_p
 from headscope.core.statistics.replication import fitted_prior
+from headscope.core.statistics.significance import benjamini_hochberg
 
 
 def test_benjamini_hochberg_by_hand() -> None:

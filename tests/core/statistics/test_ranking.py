@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from headscope.core.statistics.ranking import auroc, mean_interval
+from headscope.core.statistics.ranking import auroc, mean_over_draws
 
 
 @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=2, max_size=40))
@@ -36,17 +36,17 @@ def test_it_is_undefined_without_both_kinds_or_with_a_missing_score() -> None:
 
 def test_an_interval_holds_its_mean_and_narrows_with_draws() -> None:
     source = np.random.default_rng(0)
-    few, many = (mean_interval(source.uniform(0.5, 1, n)) for n in (10, 1000))
+    few, many = (mean_over_draws(source.uniform(0.5, 1, n)) for n in (10, 1000))
     for one in (few, many):
         assert one.low < one.mean < one.high
     assert many.high - many.low < (few.high - few.low) / 3
-    assert mean_interval([0.2, math.nan, 0.4]).mean == pytest.approx(0.3)
-    assert mean_interval([]).n == 0
+    assert mean_over_draws([0.2, math.nan, 0.4]).mean == pytest.approx(0.3)
+    assert mean_over_draws([]).n == 0
 
 
 def test_draws_that_are_all_perfect_leave_room_for_what_was_not_drawn() -> None:
-    one = mean_interval(np.ones(20))
+    one = mean_over_draws(np.ones(20))
     assert (one.mean, one.high) == (1, 1)
     # A share p of imperfect draws is missed in 20 with (1 - p)^20 = 0.025.
     assert one.low**20 == pytest.approx(0.025)
-    assert mean_interval(np.zeros(20)).high == pytest.approx(1 - one.low)
+    assert mean_over_draws(np.zeros(20)).high == pytest.approx(1 - one.low)

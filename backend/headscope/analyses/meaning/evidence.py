@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
-from headscope.core.statistics.discovery import benjamini_hochberg
+from headscope.core.statistics.significance import benjamini_hochberg
 
 EVIDENCE: Final = ("induction", "eigen", "rules", "functions")
 """The parameters that name runs of evidence."""

@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from headscope.core.statistics.replication import fitted_prior
+from headscope.core.statistics.significance import benjamini_hochberg
 
 RATE: Final = 0.05
 """The false-discovery rate at which heads are reported."""
@@ -58,13 +59,3 @@ def null_p(
     ways = -np.log(fits + 1) - betaln(fits - each + 1, each + 1)
     chance = np.exp(ways + betaln(each + a, fits - each + b) - betaln(a, b))
     return np.asarray(np.where(each >= count[..., None], chance, 0).sum(axis=-1).clip(max=1))
-
-
-def benjamini_hochberg(p: Float[np.ndarray, "*heads"]) -> Float[np.ndarray, "*heads"]:
-    """q of each p: the smallest over the p at or above it of p x number / rank; at most 1."""
-    flat = np.asarray(p, float).reshape(-1)
-    order = np.argsort(flat)
-    scaled = flat[order] * len(flat) / np.arange(1, len(flat) + 1)
-    q = np.empty_like(flat)
-    q[order] = np.minimum(1, np.minimum.accumulate(scaled[::-1])[::-1])
-    return q.reshape(np.shape(p))

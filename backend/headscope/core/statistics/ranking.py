@@ -38,7 +38,7 @@ def auroc(score: Float[np.ndarray, "*heads"], positive: Bool[np.ndarray, "*heads
     return float(above / (n_positive * n_other))
 
 
-def mean_interval(values: Any, seed: int = 0) -> Interval:
+def mean_over_draws(values: Any, seed: int = 0) -> Interval:
     """The mean of shares in [0, 1] over draws, and a 95 % interval; NaN values are left out.
 
     The interval is the percentile bootstrap over draws. It has no width where all draws are alike; with n

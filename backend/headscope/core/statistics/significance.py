@@ -86,3 +86,13 @@ def _drawn_signs(n: int, draws: int, seed: int) -> list[np.ndarray]:
     source = np.random.default_rng(seed)
     sizes = [min(_BLOCK, draws - start) for start in range(0, draws, _BLOCK)]
     return [source.choice((1.0, -1.0), (size, n)) for size in sizes]
+
+
+def benjamini_hochberg(p: Float[np.ndarray, "*heads"]) -> Float[np.ndarray, "*heads"]:
+    """q of each p: the smallest over the p at or above it of p x number / rank; at most 1."""
+    flat = np.asarray(p, float).reshape(-1)
+    order = np.argsort(flat)
+    scaled = flat[order] * len(flat) / np.arange(1, len(flat) + 1)
+    q = np.empty_like(flat)
+    q[order] = np.minimum(1, np.minimum.accumulate(scaled[::-1])[::-1])
+    return q.reshape(np.shape(p))
