@@ -63,6 +63,18 @@ def test_only_the_new_seeds_are_planned_and_estimated(earlier: ChgResult) -> Non
     assert CHG.estimate(spec).basis == two.basis
 
 
+def test_fits_on_permuted_targets_are_added_without_more_seeds(earlier: ChgResult) -> None:
+    """They are those of a run that had them from the start, and the seeds are taken over."""
+    asked = ADDING.model_copy(update={"seeds": 3, "null_fits": 2})
+    added = run(asked, inputs={"adds_to": earlier})
+    assert added.null_plus is not None
+    np.testing.assert_array_equal(added.g_plus, earlier.g_plus)
+    whole = run(FIVE.model_copy(update={"seeds": 3, "null_fits": 2}))
+    assert whole.null_plus is not None
+    np.testing.assert_array_equal(added.null_plus, whole.null_plus)
+    np.testing.assert_array_equal(added.g_minus, whole.g_minus)
+
+
 def test_what_reads_gating_runs_reads_one_that_was_added_to(earlier: ChgResult) -> None:
     added = run(ADDING, inputs={"adds_to": earlier})
     assert added.facilitation.shape == (2, 4)

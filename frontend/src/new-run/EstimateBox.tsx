@@ -9,7 +9,7 @@ import { Link } from "../url/navigation";
 import { DEFAULT_VIEW } from "../url/view";
 
 /** What the server says of settings that nobody has finished yet: a hint, not a fault. */
-const UNFINISHED = new Set(["nothing-to-compare", "no-evidence"]);
+const UNFINISHED = new Set(["nothing-to-compare", "no-evidence", "heads-missing"]);
 
 interface EstimateBoxProps {
   request: RunRequest;

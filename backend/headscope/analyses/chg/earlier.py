@@ -46,10 +46,11 @@ def taken_over(spec: Spec[ChgParams]) -> ChgResult | None:
             code="other-settings",
         )
     _check_settings(run, params)
-    if params.seeds <= len(run.seeds):
+    if params.seeds < len(run.seeds) or (params.seeds == len(run.seeds) and params.null_fits <= _nulls(run)):
         raise Invalid(
             f"The run named has {len(run.seeds)} seeds already, and {params.seeds} in all were asked for.",
-            "Give the total number of seeds, more than there are already.",
+            "Give the total number of seeds, more than there are already; or as many, and more fits on "
+            "permuted targets.",
             code="no-more-seeds",
         )
     return run
@@ -64,7 +65,7 @@ def count(spec: Spec[ChgParams]) -> int:
 def null_count(spec: Spec[ChgParams]) -> int:
     """How many fits on permuted targets are taken over; raises what ``taken_over`` does."""
     run = taken_over(spec)
-    return 0 if run is None or run.null_plus is None else len(run.null_plus)
+    return 0 if run is None else _nulls(run)
 
 
 def joined_to(earlier: Arrays, arrays: Arrays) -> dict[str, NDArray[Any]]:
@@ -73,6 +74,10 @@ def joined_to(earlier: Arrays, arrays: Arrays) -> dict[str, NDArray[Any]]:
         name: np.concatenate([earlier[name], array], axis=int(name.startswith(_SECOND_AXIS)))
         for name, array in arrays.items()
     }
+
+
+def _nulls(run: ChgResult) -> int:
+    return 0 if run.null_plus is None else len(run.null_plus)
 
 
 def _check_settings(run: ChgResult, params: ChgParams) -> None:

@@ -92,6 +92,8 @@ def closed_alone(spec: Spec[ChgParams], pieces: Pieces) -> dict[str, NDArray[Any
 def groups(spec: Spec[ChgParams], earlier: int) -> list[Group]:
     """The groups of seeds that are fitted."""
     params, forward = spec.params, _forward_flop(spec)
+    if params.seeds == earlier:
+        return []  # only fits on permuted targets are added
     size = fitting(params.seeds - earlier, 2 * forward * params.batch_size, most=_MOST_SEEDS)
     if params.clip_over == "all":
         size = params.seeds  # a gradient is clipped with all others

@@ -11,7 +11,7 @@ import { NextSteps } from "../NextSteps";
 import { ReproduceCard } from "../ReproduceCard";
 import type { RunBodyProps } from "../RunBody";
 import { Ability } from "./Ability";
-import { AddSeeds } from "./AddSeeds";
+import { AnotherFit } from "./AnotherFit";
 import { FactsLine } from "./FactsLine";
 import { GridCard } from "./GridCard";
 import { HeadCard } from "./HeadCard";
@@ -81,6 +81,8 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
   if (read && "broken" in read) return <ProblemNote problem={read.broken} retry={result.refetch} />;
   const small = isSmall(figure.data);
   const words = wordsOf(figure.data);
+  const caution = heldout.data?.layout.meta?.caution;
+  const canAdd = share === null && run.status === "done";
   const grid = (
     <GridCard
       run={run}
@@ -115,14 +117,20 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
           ) : (
             grid
           )}
-          <Replicates
-            run={run}
-            figure={replication.data}
-            words={words}
-            canAdd={share === null && run.status === "done"}
-          />
+          <Replicates run={run} figure={replication.data} seeds={seeds.data} words={words} canAdd={canAdd} />
           <RoleShareCards gates={gates} threshold={followed.threshold} seeds={seeds.data} words={words} />
-          <Caveats runs={[run]} share={share} caution={heldout.data?.layout.meta?.caution} />
+          <Caveats runs={[run]} share={share} caution={caution} />
+          {caution !== undefined && canAdd && !run.params.binarise && (
+            <p>
+              <AnotherFit
+                run={run}
+                change={{ binarise: true }}
+                title="A new run whose last phase anneals the gates to 0 or 1; it takes two thirds more updates"
+              >
+                Fit again, ending with open or shut
+              </AnotherFit>
+            </p>
+          )}
           {/* The grid first: what is below it is drawn when it stands. */}
           {shown && (
             <Pictures
@@ -149,7 +157,6 @@ export function GatingBody({ run, view, onView, share, onRun }: RunBodyProps) {
             onView={onView}
             links={share === null}
           />
-          {share === null && run.status === "done" && <AddSeeds run={run} figure={seeds.data} />}
           {share === null && <NextSteps run={run} />}
           <ReproduceCard run={run} share={share} onRun={onRun} />
         </aside>

@@ -65,12 +65,38 @@ describe("whether roles replicate", () => {
     ]);
   });
 
-  it("offers nothing where no number of fits would tell, where none has room, or to guests", () => {
-    const { rerender } = render(<Replicates run={run} figure={figure(null)} canAdd />);
-    expect(screen.queryByRole("button")).toBeNull();
-    rerender(<Replicates run={run} figure={figure(63)} canAdd />);
-    expect(screen.queryByRole("button")).toBeNull();
-    rerender(<Replicates run={run} figure={figure(4)} canAdd={false} />);
+  it("suggests what the shares would need where no number of fits would tell, else two", () => {
+    const shares: Figure = {
+      data: [],
+      layout: { meta: { more_seeds: 7, advice: "Seven would steady it." } },
+    };
+    const { rerender } = render(<Replicates run={run} figure={figure(null)} seeds={shares} canAdd />);
+    expect(screen.getByText("Seven would steady it.")).toBeTruthy();
+    expect(screen.getByText("Add 7 fits")).toBeTruthy();
+    rerender(<Replicates run={run} figure={figure(null)} canAdd />);
+    expect(screen.getByText("Add 2 fits")).toBeTruthy();
+  });
+
+  it("offers fits on permuted targets beside these, once", async () => {
+    const sent: unknown[] = [];
+    vi.stubGlobal("scrollTo", () => {});
+    vi.stubGlobal("fetch", async (request: Request) => {
+      sent.push(await request.json());
+      return new Response(JSON.stringify({ ...run, id: "new" }), { status: 202 });
+    });
+    const { rerender } = render(<Replicates run={run} figure={figure(4)} canAdd />);
+    fireEvent.click(screen.getByText("Hold against permuted targets"));
+    await waitFor(() => expect(sent).toHaveLength(1));
+    expect(sent).toEqual([
+      expect.objectContaining({ params: { seeds: 2, steps: 32, adds_to: "old", null_fits: 5 } }),
+    ]);
+    const held = { ...run, params: { ...run.params, null_fits: 2 } } as unknown as Run;
+    rerender(<Replicates run={held} figure={figure(4)} canAdd />);
+    expect(screen.queryByText("Hold against permuted targets")).toBeNull();
+  });
+
+  it("offers nothing to guests", () => {
+    render(<Replicates run={run} figure={figure(4)} canAdd={false} />);
     expect(screen.queryByRole("button")).toBeNull();
   });
 });

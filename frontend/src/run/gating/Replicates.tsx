@@ -1,8 +1,14 @@
 import type { Figure, MapWords, Run, Verdict } from "../../api/types";
-import { percent, plural } from "../../format/numbers";
-import { ProblemNote } from "../../parts/ProblemNote";
+import { percent } from "../../format/numbers";
 import { capital, type HeadSummary, heldIn, ROLE_KINDS, ROLE_WORDS, roleWord } from "../../plot/roles";
-import { MOST_SEEDS, useAddFits } from "./useAddFits";
+import { AddFits } from "./AddFits";
+import { AnotherFit } from "./AnotherFit";
+
+/** Fits on permuted targets, enough to find most heads that stand out. */
+const NULL_FITS = 5;
+
+/** The fewest fits from which anything can be foreseen are three. */
+const FROM_ONE = 2;
 
 const ADVICE: Record<Verdict, string> = {
   replicates: "replicates: a new fit would give it again",
@@ -10,24 +16,26 @@ const ADVICE: Record<Verdict, string> = {
   undecided: "undecided: that is not known yet",
 };
 
-/** How many heads replicate, how many more fits would tell, and the button that fits them. */
+/** How many heads replicate, how many more fits would tell that or steady the shares, and the button that makes
+ * them. */
 export function Replicates({
   run,
   figure,
+  seeds,
   words = ROLE_WORDS,
   canAdd,
 }: {
   run: Run;
   figure: Figure | undefined;
+  /** The figure of shares against seeds. */
+  seeds?: Figure | undefined;
   words?: MapWords;
   /** Not for guests, nor before the run is done. */
   canAdd: boolean;
 }) {
-  const { add, busy, error } = useAddFits(run);
   const meta = figure?.layout.meta;
-  const room = MOST_SEEDS - run.seeds.length;
-  const more = meta?.more_seeds ?? null;
   const found = meta?.replication;
+  const shares = seeds?.layout.meta;
   return (
     <section className="card replicates" aria-label="Would a new fit say the same?">
       <p>
@@ -40,19 +48,22 @@ export function Replicates({
           </>
         )}
         {meta?.advice ?? <span className="skeleton text" />}
+        {shares?.advice && <span className="muted small"> {shares.advice}</span>}
       </p>
-      {canAdd && more !== null && more <= room && (
-        <button
-          type="button"
-          className="button"
-          disabled={busy}
-          title="A new run that reuses these fits and makes only the new ones"
-          onClick={() => void add(more)}
-        >
-          Add {plural(more, "fit")}
-        </button>
+      {canAdd && (
+        <div className="card-actions">
+          <AddFits run={run} suggested={meta?.more_seeds || shares?.more_seeds || FROM_ONE} />
+          {!run.params.null_fits && (
+            <AnotherFit
+              run={run}
+              change={{ adds_to: run.id, null_fits: NULL_FITS }}
+              title="A new run that takes these fits and makes five with targets exchanged among the rows: which heads have their role whatever is asked"
+            >
+              Hold against permuted targets
+            </AnotherFit>
+          )}
+        </div>
       )}
-      {error && <ProblemNote error={error} />}
     </section>
   );
 }

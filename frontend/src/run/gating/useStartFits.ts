@@ -8,11 +8,11 @@ import { DEFAULT_VIEW } from "../../url/view";
 /** Seeds that a run may have. */
 export const MOST_SEEDS = 64;
 
-/** Starts a run that takes over this one's seeds and fits so many more, and goes to its page. */
-export function useAddFits(run: Run) {
+/** Starts a run with this one's settings but for a change, and goes to its page. */
+export function useStartFits(run: Run) {
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
-  const add = async (more: number) => {
+  const start = async (change: Record<string, unknown>) => {
     setBusy(true);
     setError(undefined);
     try {
@@ -21,7 +21,7 @@ export function useAddFits(run: Run) {
         model: run.model,
         task: run.task,
         preset: run.preset,
-        params: { ...run.params, adds_to: run.id, seeds: run.seeds.length + more },
+        params: { ...run.params, adds_to: null, ...change },
       });
       go({ page: "run", id: next.id, view: DEFAULT_VIEW });
     } catch (thrown) {
@@ -29,5 +29,5 @@ export function useAddFits(run: Run) {
       setBusy(false);
     }
   };
-  return { add, busy, error };
+  return { start, busy, error };
 }

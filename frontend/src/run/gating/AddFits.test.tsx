@@ -1,10 +1,10 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Analysis, Figure, Run } from "../../api/types";
+import type { Analysis, Run } from "../../api/types";
 import { newRunLike } from "../../results/analyses";
 import { stepsFrom } from "../NextSteps";
-import { AddSeeds } from "./AddSeeds";
+import { AddFits } from "./AddFits";
 
 // The network is played: it keeps what it was sent and answers with the new run.
 const run = {
@@ -16,10 +16,6 @@ const run = {
   params: { seeds: 4, steps: 32, adds_to: "older" },
   seeds: [0, 1, 2, 3],
 } as unknown as Run;
-const figure = (more: number | null): Figure => ({
-  data: [],
-  layout: { meta: { more_seeds: more, advice: "One seed more moves it." } },
-});
 const chg = {
   name: "chg",
   references: { adds_to: "run" },
@@ -38,7 +34,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-describe("adding seeds", () => {
+describe("adding fits", () => {
   it("offers as many as are suggested, and asks for that many in all", async () => {
     const sent: unknown[] = [];
     vi.stubGlobal("scrollTo", () => {});
@@ -46,9 +42,8 @@ describe("adding seeds", () => {
       sent.push(await request.json());
       return new Response(JSON.stringify({ ...run, id: "new" }), { status: 202 });
     });
-    render(<AddSeeds run={run} figure={figure(6)} />);
-    expect(screen.getByText("One seed more moves it.")).toBeTruthy();
-    fireEvent.click(screen.getByText("Add 6 seeds"));
+    render(<AddFits run={run} suggested={6} />);
+    fireEvent.click(screen.getByText("Add 6 fits"));
     await waitFor(() => expect(location.pathname).toBe("/runs/new"));
     expect(sent).toEqual([
       expect.objectContaining({ params: { seeds: 10, steps: 32, adds_to: "old" }, preset: "quick" }),
@@ -56,18 +51,19 @@ describe("adding seeds", () => {
   });
 
   it("takes the reader's own number within what a run may hold", () => {
-    render(<AddSeeds run={run} figure={figure(0)} />);
-    const input = screen.getByLabelText("How many seeds to add");
-    expect(screen.getByText("Add 1 seed")).toBeTruthy();
+    render(<AddFits run={run} suggested={1} />);
+    const input = screen.getByLabelText("How many fits to add");
+    expect(screen.getByText("Add 1 fit")).toBeTruthy();
     fireEvent.change(input, { target: { value: "61" } });
-    expect(screen.getByText<HTMLButtonElement>("1 to 60 seeds").disabled).toBe(true);
+    expect(screen.getByText<HTMLButtonElement>("1 to 60 fits").disabled).toBe(true);
     fireEvent.change(input, { target: { value: "60" } });
-    expect(screen.getByText<HTMLButtonElement>("Add 60 seeds").disabled).toBe(false);
+    expect(screen.getByText<HTMLButtonElement>("Add 60 fits").disabled).toBe(false);
   });
 
-  it("offers two from a single seed, which says nothing of others", () => {
-    render(<AddSeeds run={{ ...run, seeds: [0] }} figure={figure(null)} />);
-    expect(screen.getByText("Add 2 seeds")).toBeTruthy();
+  it("says that a run which is full has no room", () => {
+    render(<AddFits run={{ ...run, seeds: Array.from({ length: 64 }, (_, at) => at) }} suggested={2} />);
+    expect(screen.getByText(/at most 64 fits/)).toBeTruthy();
+    expect(screen.queryByRole("button")).toBeNull();
   });
 
   it("is no form of its own elsewhere, and other settings start from nothing", () => {
