@@ -21,6 +21,7 @@ from headscope.analyses.circuit_test.schema import CircuitTestParams
 from headscope.analyses.in_place import compute
 from headscope.analyses.offered_gates import AskedGates
 from headscope.analyses.request import parse_params
+from headscope.core.arrays import decode
 from headscope.core.gating.evaluation import evaluate
 from headscope.core.gating.removal import best_first, random_order
 from headscope.core.model.head_list import as_text
@@ -273,6 +274,19 @@ def test_where_there_is_nothing_to_be_faithful_to_no_share_is_given() -> None:
     for name in figures.names("circuit-test"):
         assert figures.build(result, name)["layout"]["meta"]["reading"]
         assert figures.table(result, name)["rows"]
+
+
+def test_a_p_beyond_the_axis_is_drawn_at_its_end() -> None:
+    result = sample()
+    assert isinstance(result, CircuitTestResult)
+    tests = [dict(test) for test in result.tests]
+    tests[0]["p"] = 4.7e-10
+    figure = figures.build(replace(result, tests=tests), "tests")
+    trace, (low, _) = figure["data"][0], figure["layout"]["xaxis"]["range"]
+    assert (decode(trace["x"]) >= 10**low).all()
+    assert trace["marker"]["symbol"][0] == "triangle-left"
+    assert trace["customdata"][0] == "4.7e-10"
+    assert "below 0.001" in figure["layout"]["meta"]["reading"]
 
 
 def test_the_headline_counts_tests_by_outcome() -> None:

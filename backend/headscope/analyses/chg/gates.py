@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float
 from headscope.analyses.chg.result import ChgResult, Gates
 from headscope.analyses.offered_gates import AskedGates, GatePreset
 from headscope.core.gating.roles import scores
+from headscope.core.model.info import heads_in_words
 from headscope.errors import NotFound, Refused
 from headscope.tasks.draw import distinct
 
@@ -48,25 +49,25 @@ def offered(result: ChgResult, asked: AskedGates) -> list[GatePreset]:
         _mask(
             "facilitating",
             f"Only {words.heads('needed')}",
-            f"The {_heads(n)} {lifts}{of}; all others off.",
+            f"The {heads_in_words(n)} {lifts}{of}; all others off.",
             needed,
         ),
         _mask(
             "without-harmful",
             f"Without {words.heads('harmful')}",
-            f"The {_heads(int(harmful.sum()))} {hurts}{of} off; all others on.",
+            f"The {heads_in_words(int(harmful.sum()))} {hurts}{of} off; all others on.",
             ~harmful,
         ),
         _mask(
             "always",
             f"Always {words.labels['needed']}",
-            f"The {_heads(int(always.sum()))} {lifts} in each of {len(plus)} seeds; all others off.",
+            f"The {heads_in_words(int(always.sum()))} {lifts} in each of {len(plus)} seeds; all others off.",
             always,
         ),
     ]
     drawn = _drawn(f"random preset {asked.run} {seed}", needed.shape, n)
     alike = "are needed" if words.kind == "roles" else words.clauses["needed"].removeprefix("that ")
-    reading = f"{_heads(n)} drawn at random, as many as {alike}{of}: what any so few would do."
+    reading = f"{heads_in_words(n)} drawn at random, as many as {alike}{of}: what any so few would do."
     return [*found, *asked.later, _mask("random", "Random, as many", reading[0].upper() + reading[1:], drawn)]
 
 
@@ -104,7 +105,3 @@ def _drawn(key: str, shape: Sequence[int], n: int) -> Bool[np.ndarray, "layer he
     flat = np.zeros(int(np.prod(shape)), bool)
     flat[distinct(key, len(flat), n)] = True
     return flat.reshape(shape)
-
-
-def _heads(n: int) -> str:
-    return f"{n} head" if n == 1 else f"{n} heads"

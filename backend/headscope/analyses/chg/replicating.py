@@ -11,6 +11,7 @@ import numpy as np
 
 from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import Array, Table, table
+from headscope.core.model.info import heads_in_words
 from headscope.core.statistics.replication import (
     MOST,
     VERDICTS,
@@ -166,17 +167,13 @@ def _heads(found: Replication) -> Array:
     return np.bincount(found.count.reshape(-1), minlength=found.fits + 1)
 
 
-def _many(heads: int) -> str:
-    return f"{heads} head" if heads == 1 else f"{heads} heads"
-
-
 def _dots(role: str, label: str, found: Replication, aside: float, colours: Palette) -> dict[str, Any]:
     each, heads = _each(found), _heads(found)
     there = heads > 0
     rate, low, high = (100 * part[there] for part in (each.rate, each.low, each.high))
     size = 6 + 16 * np.sqrt(heads[there] / heads.sum())
     words = [
-        f"{label} in {k} of {found.fits} fits, {_many(n)}: {VERDICTS[verdict]}"
+        f"{label} in {k} of {found.fits} fits, {heads_in_words(n)}: {VERDICTS[verdict]}"
         for k, n, verdict in zip(
             *(part[there].tolist() for part in (each.count, heads, each.verdict)), strict=True
         )

@@ -11,11 +11,14 @@ from headscope.analyses.circuit_test import tables
 from headscope.analyses.circuit_test.circuit import RANKINGS
 from headscope.analyses.circuit_test.result import CircuitTestResult
 from headscope.core.arrays import encode
-from headscope.core.model.info import head_name
+from headscope.core.model.info import head_name, heads_in_words
 from headscope.core.statistics.circuit_tests import ALPHA
 from headscope.figures import bars, curves, head_grid
 from headscope.figures.theme import Drawing, Palette, titled
 from headscope.figures.view import View
+
+_LEAST_P = 1e-3
+"""The left end of the axis of p; what lies beyond is drawn there, pointing on."""
 
 MOST_BARS = 40
 """Members that are drawn; the table holds all."""
@@ -25,15 +28,22 @@ def tests(result: CircuitTestResult, view: View) -> Drawing:
     """p of each test; what it comes to in words stands in the reading."""
     colours, told = view.colours, [test for test in result.tests if test["p"] is not None]
     paint = {"shown": colours.needed, "refuted": colours.harmful, "open": colours.muted}
+    p = np.array([test["p"] for test in told], np.float64)
     trace = {
         "type": "scatter",
         "mode": "markers+text",
-        "x": encode(np.array([test["p"] for test in told], np.float32)),
+        "x": encode(np.maximum(p, _LEAST_P).astype(np.float32)),
         "y": [test["title"] for test in told],
         "text": [test["outcome"] for test in told],
-        "textposition": "top center",
-        "marker": {"size": 11, "color": [paint[test["outcome"]] for test in told], "line": {"width": 0}},
-        "hovertemplate": "%{y}: p = %{x:.2g}, %{text}<extra></extra>",
+        "textposition": ["middle right" if beyond else "top center" for beyond in p < _LEAST_P],
+        "marker": {
+            "size": 11,
+            "symbol": ["triangle-left" if beyond else "circle" for beyond in p < _LEAST_P],
+            "color": [paint[test["outcome"]] for test in told],
+            "line": {"width": 0},
+        },
+        "customdata": [f"{value:.2g}" for value in p],
+        "hovertemplate": "%{y}: p = %{customdata}, %{text}<extra></extra>",
         "showlegend": False,
     }
     layout = {
@@ -45,10 +55,12 @@ def tests(result: CircuitTestResult, view: View) -> Drawing:
     }
     words = " ".join(f"{test['title']}: {test['verdict']}" for test in result.tests)
     reading = (
-        f"Of the circuit of {_heads(len(result.heads))}, on {result.n_test} held-out examples. "
+        f"Of the circuit of {heads_in_words(len(result.heads))}, on {result.n_test} held-out examples. "
         f"{words} The dotted line is p = 0.05. A small p shows minimality, sufficiency and necessity; "
         "it refutes equivalence and independence."
     )
+    if (p < _LEAST_P).any():
+        reading += f" A triangle at the left end stands for a p below {_LEAST_P}."
     return titled({"data": [trace], "layout": layout}, "What the tests say", reading, wide=True)
 
 
@@ -146,8 +158,8 @@ def random(result: CircuitTestResult, view: View) -> Drawing:
         "margin": {"l": 56, "r": 16, "t": 34, "b": 44},
     }
     reading = (
-        f"{_metric(result)} of circuits of {_heads(size)}. One that is sufficient stands to the right of "
-        "random ones, one that is needed in part below them. With every head replaced it is "
+        f"{_metric(result)} of circuits of {heads_in_words(size)}. One that is sufficient stands to the "
+        "right of random ones, one that is needed in part below them. With every head replaced it is "
         f"{_n(result.score_none)}, by chance {_n(result.score_chance)}, of the model {_n(result.score_all)} "
         f"{result.unit}."
     )
@@ -218,7 +230,7 @@ def heads(result: CircuitTestResult, view: View) -> Drawing:
     group = result.model.n_heads // result.model.n_kv_heads
     figure = head_grid.magnitudes(result.gates, view.colours, name="circuit", group=group)
     figure["data"][0]["showscale"] = False
-    reading = f"The {_heads(len(result.heads))} of {result.n_heads} that were tested."
+    reading = f"The {heads_in_words(len(result.heads))} of {result.n_heads} that were tested."
     return titled(figure, "The circuit", reading, statistic="in the circuit or not")
 
 
@@ -229,8 +241,8 @@ def _curves_read(result: CircuitTestResult) -> str:
         f"{_metric(result)}, as a share of what the model gains over itself with every head replaced "
         f"({_n(result.score_none)} to {_n(result.score_all)} {result.unit}; chance is "
         f"{_n(result.score_chance)}). The best heads of each ranking are kept. The circuit of "
-        f"{_heads(len(result.heads))} reaches {100 * result.faithfulness:.1f} %; the band is from the lowest "
-        f"to the highest of {len(result.random_curve)} random rankings."
+        f"{heads_in_words(len(result.heads))} reaches {100 * result.faithfulness:.1f} %; the band is from "
+        f"the lowest to the highest of {len(result.random_curve)} random rankings."
     )
 
 
@@ -249,7 +261,8 @@ def _level(at: float, colours: Palette) -> dict[str, Any]:
 
 
 def _named(at: float, word: str, colours: Palette) -> dict[str, Any]:
-    return curves.label(0, at, word, colours.muted, xref="paper", yanchor="bottom")
+    """At the right end, where curves have left every level but the model's."""
+    return curves.label(1, at, word, colours.muted, xref="paper", xanchor="right", yanchor="bottom")
 
 
 def _between(low: float, high: float, colours: Palette) -> dict[str, Any]:
@@ -257,10 +270,6 @@ def _between(low: float, high: float, colours: Palette) -> dict[str, Any]:
         "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": low, "y1": high, "line": {"width": 0},
         "fillcolor": colours.muted, "opacity": 0.16, "layer": "below",
     }  # fmt: skip
-
-
-def _heads(count: int) -> str:
-    return f"{count} head" if count == 1 else f"{count} heads"
 
 
 def _n(value: float) -> str:

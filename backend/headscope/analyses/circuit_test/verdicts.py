@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses.circuit_test.result import CircuitTestResult
-from headscope.core.model.info import head_name
+from headscope.core.model.info import head_name, heads_in_words
 from headscope.core.statistics.circuit_tests import (
     ALPHA,
     MARGIN,
@@ -105,7 +105,7 @@ def _sufficiency(result: CircuitTestResult) -> Verdict:
     place, p = quantile(result.score_circuit, result.random), rank_p(result.score_circuit, result.random)
     words = (
         f"The circuit alone does better than {_percent(place)} of {len(result.random)} random circuits of "
-        f"{len(result.heads)} heads."
+        f"{heads_in_words(len(result.heads))}."
     )
     outcome, words = _ranked(p, len(result.random), words)
     title = "quantile among random circuits"
@@ -117,7 +117,7 @@ def _necessity(result: CircuitTestResult) -> Verdict:
     place = 1 - quantile(result.score_without, result.random_without)
     words = (
         f"The model loses more without the circuit than without {_percent(place)} of "
-        f"{len(result.random_without)} random circuits of {len(result.heads)} heads. Other heads "
+        f"{len(result.random_without)} random circuits of {heads_in_words(len(result.heads))}. Other heads "
         "may be needed too."
     )
     outcome, words = _ranked(low, len(result.random_without), words)

@@ -80,3 +80,8 @@ def head_name(place: Iterable[SupportsInt]) -> str:
     """Layer and head as they are written: 1.5."""
     layer, head = place
     return f"{int(layer)}.{int(head)}"
+
+
+def heads_in_words(count: int) -> str:
+    """``1 head``, ``3 heads``."""
+    return f"{count} head" if count == 1 else f"{count} heads"
