@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from analyses.test_chg_replication import run_of
+from headscope.core.arrays import decode
+from headscope.errors import Invalid
+from headscope.figures.theme import palette
+from headscope.validation.replicated import Pair, figure, pairs, shipped, with_pair
 from headscope.validation.replication import TARGET, again, compared, table, to_json
 
 
@@ -50,3 +58,43 @@ def test_a_run_against_another_prints_a_table_for_each_role() -> None:
     assert sum(line.startswith("| needed") for line in lines) == 2
     assert "| harmful | 0 | – | – / – | – | 0.0" in "\n".join(lines)
     assert to_json(found)["harmful"]["kept"] is None
+
+
+def pair(task: str = "pairs", kept: float = 0.5) -> Pair:
+    """Eight heads always with a role, eight with it in half of the fits."""
+    source = np.random.default_rng(2)
+    held = np.concatenate([np.ones((10, 2, 4), bool), source.random((10, 2, 4)) < kept], axis=1)
+    one, other = run_of(held, np.zeros_like(held)), run_of(held[::-1], np.zeros_like(held))
+    return Pair("tiny", task, 10, False, "headscope validate roles", to_json(compared(one, other)))
+
+
+def test_a_summary_holds_a_pair_for_each_model_and_task(tmp_path: Path) -> None:
+    file = tmp_path / "roles.json"
+    assert pairs(file) == ()
+    for one in (pair("first"), pair("second"), replace(pair("first", 0.9), fits=9)):
+        file.write_bytes(with_pair(one, pairs(file)))
+    told = pairs(file)
+    assert [(one.task, one.fits) for one in told] == [("first", 9), ("second", 10)]
+    assert all(one.passed for one in told)
+    file.write_text('{"cells": []}')
+    with pytest.raises(Invalid, match="isn’t a summary"):
+        pairs(file)
+
+
+def test_the_figure_has_a_dot_for_each_count_at_what_was_said_and_seen() -> None:
+    one = pair()
+    drawn = figure([one], palette("light"))
+    dots = {trace["name"]: trace for trace in drawn["data"] if "text" in trace}
+    rows = one.roles["needed"]["rows"]
+    needed = dots["needed: tiny, pairs"]
+    np.testing.assert_allclose(decode(needed["x"]), [100 * row["predicted"] for row in rows], rtol=1e-6)
+    np.testing.assert_allclose(decode(needed["y"]), [100 * row["seen"] for row in rows], rtol=1e-6)
+    assert needed["text"][-1] == "16 heads, in 10 of 10 fits"
+
+
+def test_every_pair_that_ships_came_again() -> None:
+    """What README and pages call *replicates*: nine in ten have the role in eight of ten other fits."""
+    for one in shipped():
+        assert one.fits >= 10
+        for role in one.roles.values():
+            assert role["kept"] is None or role["kept"] >= TARGET, (one.name, role["kept"])

@@ -6,7 +6,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from headscope.figures.theme import palette
-from headscope.validation import cells
+from headscope.validation import cells, replicated
+from headscope.validation.replicated import ROLES
 from headscope.validation.shipped import GOALS, MEASURES, VALIDATIONS, figure
 
 URL = "/api/v1/validation"
@@ -48,6 +49,19 @@ def test_both_themes_draw_the_same_numbers() -> None:
     light, dark = (figure(VALIDATIONS["planted"], palette(theme)) for theme in ("light", "dark"))
     assert [trace["x"] for trace in light["data"]] == [trace["x"] for trace in dark["data"]]
     assert light["data"][0]["marker"] != dark["data"][0]["marker"]
+
+
+def test_pairs_of_sets_travel_with_their_figure(client: TestClient) -> None:
+    told = client.get(f"{URL}/roles").json()
+    pairs = replicated.shipped()
+    assert [(one["model"], one["task"]) for one in told] == [(pair.model, pair.task) for pair in pairs]
+    for one in told:
+        assert one["command"].startswith("headscope validate roles --model ")
+        assert [role["role"] for role in one["roles"]] == list(ROLES)
+        assert one["passed"] == all(role["kept"] is None or role["kept"] >= 0.9 for role in one["roles"])
+    drawn = client.get(f"{URL}/roles/figure").json()
+    dots = sum(len(trace.get("text", ())) for trace in drawn["data"])
+    assert dots == sum(len(pair.roles[role]["rows"]) for pair in pairs for role in ROLES)
 
 
 def test_another_name_is_not_found(client: TestClient) -> None:

@@ -181,6 +181,18 @@ export const queries = {
       queryFn: ({ signal }) => answered(http.GET("/api/v1/validation", { signal })),
       ...FIXED,
     }),
+  replications: () =>
+    queryOptions({
+      queryKey: ["validation", "roles"],
+      queryFn: ({ signal }) => answered(http.GET("/api/v1/validation/roles", { signal })),
+      ...FIXED,
+    }),
+  replicationFigure: () =>
+    queryOptions({
+      queryKey: ["validation", "roles", "figure"],
+      queryFn: ({ signal }) => figureOf(http.GET("/api/v1/validation/roles/figure", { signal })),
+      ...FIXED,
+    }),
   validationFigure: (name: string) =>
     queryOptions({
       queryKey: ["validation", name, "figure"],

@@ -561,6 +561,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/validation/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether roles that replicate came again in other fits
+         * @description Pairs of sets of fits with disjoint seeds, as they ship.
+         */
+        get: operations["list_replications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/validation/roles/figure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rates predicted against rates seen
+         * @description Plotly JSON without template, of all pairs.
+         */
+        get: operations["get_replication_figure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/validation/{name}/figure": {
         parameters: {
             query?: never;
@@ -4162,6 +4202,60 @@ export interface components {
             offset: number;
         };
         /**
+         * ReplicationOut
+         * @description Whether roles that replicate came again, for one model and task.
+         * @example {
+         *       "model": "SmolLM2-135M-Instruct, 4-bit",
+         *       "task": "Present to past",
+         *       "fits": 10,
+         *       "steering": false,
+         *       "passed": true,
+         *       "command": "headscope validate roles --model smollm2-135m --task present-past",
+         *       "roles": [
+         *         {
+         *           "role": "needed",
+         *           "title": "needed",
+         *           "called": 30,
+         *           "again": 29,
+         *           "kept": 0.97,
+         *           "halves": [
+         *             0.85,
+         *             0.86
+         *           ],
+         *           "across": 0.86
+         *         }
+         *       ]
+         *     }
+         */
+        ReplicationOut: {
+            /** Model */
+            model: string;
+            /** Task */
+            task: string;
+            /**
+             * Fits
+             * @description Of either set.
+             */
+            fits: number;
+            /**
+             * Steering
+             * @description Whether the model can't do the task: what came again are no roles.
+             */
+            steering: boolean;
+            /**
+             * Passed
+             * @description At least nine in ten came again, of every role.
+             */
+            passed: boolean;
+            /**
+             * Command
+             * @description What makes it.
+             */
+            command: string;
+            /** Roles */
+            roles: components["schemas"]["RoleAgainOut"][];
+        };
+        /**
          * Replications
          * @description Of each role.
          * @example {
@@ -4326,6 +4420,53 @@ export interface components {
             };
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * RoleAgainOut
+         * @description One role in two sets of fits with disjoint seeds, each judging the other.
+         * @example {
+         *       "role": "needed",
+         *       "title": "needed",
+         *       "called": 30,
+         *       "again": 29,
+         *       "kept": 0.97,
+         *       "halves": [
+         *         0.85,
+         *         0.86
+         *       ],
+         *       "across": 0.86
+         *     }
+         */
+        RoleAgainOut: {
+            /** Role */
+            role: string;
+            /** Title */
+            title: string;
+            /**
+             * Called
+             * @description Heads whose role replicates by one set, of both sets together.
+             */
+            called: number;
+            /**
+             * Again
+             * @description Of those, heads with the role in at least 8 of 10 of the other's fits.
+             */
+            again: number;
+            /**
+             * Kept
+             * @description Their share; null where none replicates.
+             */
+            kept: number | null;
+            /**
+             * Halves
+             * @description Split-half correlation of each set, at full length.
+             */
+            halves: (number | null)[];
+            /**
+             * Across
+             * @description Correlation of the two sets' shares.
+             */
+            across: number | null;
         };
         /**
          * RoleRanges
@@ -7539,6 +7680,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ValidationOut"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_replications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplicationOut"][];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_replication_figure: {
+        parameters: {
+            query?: {
+                theme?: "light" | "dark";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FigureOut"];
                 };
             };
             /** @description What is wrong and what to do. */

@@ -5,6 +5,7 @@ type Schemas = components["schemas"];
 
 export type Problem = Schemas["Problem"];
 export type Model = Schemas["ModelOut"];
+export type Replication = Schemas["ReplicationOut"];
 export type Validation = Schemas["ValidationOut"];
 export type ValidationCell = Schemas["ValidationCellOut"];
 export type Task = Schemas["TaskOut"];

@@ -8,6 +8,7 @@ import "../parts/table.css";
 import { Drawing } from "../plot/Picture";
 import { usePlotly } from "../plot/plotly";
 import "./validation.css";
+import { RolesAgain } from "./RolesAgain";
 import { area, counted, strict } from "./words";
 
 /** How well causal head gating finds roles that are known, as the commands measured it. */
@@ -20,7 +21,8 @@ export default function ValidationPage() {
       <p className="facts">
         Does causal head gating find what is there? Models whose heads’ roles are known are fitted like any
         run. AUROC is the chance that a head of a role scores higher than one without it: 1 is perfect, 0.5 is
-        chance. Every figure can be made again by its command.
+        chance. And are roles there again in fits that nobody looked at? Every figure can be made again by its
+        command.
       </p>
       {validations.error && <ProblemNote error={validations.error} retry={validations.refetch} />}
       {validations.isLoading && (
@@ -29,6 +31,7 @@ export default function ValidationPage() {
       {validations.data?.map((one) => (
         <Shown key={one.name} one={one} />
       ))}
+      <RolesAgain />
     </div>
   );
 }

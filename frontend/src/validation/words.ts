@@ -1,5 +1,6 @@
 // Validation's figures in words.
-import type { ValidationCell } from "../api/types";
+import type { Replication, ValidationCell } from "../api/types";
+import { percent } from "../format/numbers";
 
 type Found = ValidationCell["found"][string];
 
@@ -19,6 +20,16 @@ export function strict(found: Found | undefined): string {
 /** How many draws count, "18 of 20" where some are not what was planted. */
 export function counted({ draws, counted }: Pick<ValidationCell, "draws" | "counted">): string {
   return draws === counted ? String(draws) : `${counted} of ${draws}`;
+}
+
+/** "29 of 30, 97 %"; a dash where no head's role replicates. */
+export function came({ called, again, kept }: Replication["roles"][number]): string {
+  return kept === null ? "–" : `${again} of ${called}, ${percent(kept)}`;
+}
+
+/** A correlation to two digits; a dash where there is none. */
+export function correlation(value: number | null): string {
+  return value === null ? "–" : value.toFixed(2).replace("-", "−");
 }
 
 function share(value: number | null): string {

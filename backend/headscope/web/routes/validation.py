@@ -5,8 +5,15 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from headscope.figures.theme import ThemeName, palette
-from headscope.validation import shipped
-from headscope.web.schemas import FigureOut, ValidationCellOut, ValidationMeasureOut, ValidationOut
+from headscope.validation import replicated, shipped
+from headscope.web.schemas import (
+    FigureOut,
+    ReplicationOut,
+    RoleAgainOut,
+    ValidationCellOut,
+    ValidationMeasureOut,
+    ValidationOut,
+)
 
 router = APIRouter(prefix="/validation", tags=["validation"])
 
@@ -15,6 +22,18 @@ router = APIRouter(prefix="/validation", tags=["validation"])
 def list_validations() -> list[ValidationOut]:
     """The same for every reader; says nothing about this installation."""
     return [_out(one) for one in shipped.VALIDATIONS.values()]
+
+
+@router.get("/roles", summary="Whether roles that replicate came again in other fits")
+def list_replications() -> list[ReplicationOut]:
+    """Pairs of sets of fits with disjoint seeds, as they ship."""
+    return [_replication(pair) for pair in replicated.shipped()]
+
+
+@router.get("/roles/figure", response_model=FigureOut, summary="Rates predicted against rates seen")
+def get_replication_figure(theme: ThemeName = "light") -> dict[str, object]:
+    """Plotly JSON without template, of all pairs."""
+    return replicated.figure(replicated.shipped(), palette(theme))
 
 
 @router.get("/{name}/figure", response_model=FigureOut, summary="AUROC by cell, as a figure")
@@ -37,4 +56,24 @@ def _out(one: shipped.Validation) -> ValidationOut:
             for name, title in shipped.MEASURES.items()
         ],
         cells=[ValidationCellOut.model_validate(cell) for cell in content["cells"]],
+    )
+
+
+def _replication(pair: replicated.Pair) -> ReplicationOut:
+    roles = [
+        RoleAgainOut(
+            role=role,
+            title=title,
+            **{name: pair.roles[role][name] for name in ("called", "again", "kept", "halves", "across")},
+        )
+        for role, title in replicated.ROLES.items()
+    ]
+    return ReplicationOut(
+        model=pair.model,
+        task=pair.task,
+        fits=pair.fits,
+        steering=pair.steering,
+        passed=pair.passed,
+        command=pair.command,
+        roles=roles,
     )

@@ -38,6 +38,8 @@ from headscope.web.schemas.tasks import ExampleOut as ExampleOut
 from headscope.web.schemas.tasks import TaskExamplesOut as TaskExamplesOut
 from headscope.web.schemas.tasks import TaskOut as TaskOut
 from headscope.web.schemas.validation import IntervalOut as IntervalOut
+from headscope.web.schemas.validation import ReplicationOut as ReplicationOut
+from headscope.web.schemas.validation import RoleAgainOut as RoleAgainOut
 from headscope.web.schemas.validation import ValidationCellOut as ValidationCellOut
 from headscope.web.schemas.validation import ValidationFoundOut as ValidationFoundOut
 from headscope.web.schemas.validation import ValidationMeasureOut as ValidationMeasureOut

@@ -80,3 +80,41 @@ class ValidationOut(Schema):
     models_planned: int
     measures: list[ValidationMeasureOut]
     cells: list[ValidationCellOut]
+
+
+class RoleAgainOut(Schema):
+    """One role in two sets of fits with disjoint seeds, each judging the other."""
+
+    model_config = example(
+        role="needed", title="needed", called=30, again=29, kept=0.97, halves=[0.85, 0.86], across=0.86
+    )
+
+    role: str
+    title: str
+    called: int = Field(description="Heads whose role replicates by one set, of both sets together.")
+    again: int = Field(description="Of those, heads with the role in at least 8 of 10 of the other's fits.")
+    kept: float | None = Field(description="Their share; null where none replicates.")
+    halves: list[float | None] = Field(description="Split-half correlation of each set, at full length.")
+    across: float | None = Field(description="Correlation of the two sets' shares.")
+
+
+class ReplicationOut(Schema):
+    """Whether roles that replicate came again, for one model and task."""
+
+    model_config = example(
+        model="SmolLM2-135M-Instruct, 4-bit",
+        task="Present to past",
+        fits=10,
+        steering=False,
+        passed=True,
+        command="headscope validate roles --model smollm2-135m --task present-past",
+        roles=[RoleAgainOut.example()],
+    )
+
+    model: str
+    task: str
+    fits: int = Field(description="Of either set.")
+    steering: bool = Field(description="Whether the model can't do the task: what came again are no roles.")
+    passed: bool = Field(description="At least nine in ten came again, of every role.")
+    command: str = Field(description="What makes it.")
+    roles: list[RoleAgainOut]
