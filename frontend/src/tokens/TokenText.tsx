@@ -44,10 +44,10 @@ export function GlyphView({ glyph, parts, children }: GlyphViewProps) {
   return (
     <>
       <span className="glyph" style={{ "--parts": parts } as CSSProperties}>
-        {children}
         <span className="glyph-text">
           <Pieces pieces={pieces} />
         </span>
+        <span className="glyph-boxes">{children}</span>
       </span>
       <Break pieces={pieces} />
     </>
