@@ -184,6 +184,19 @@ def test_one_layer_has_no_virtual_heads(tmp_path: Path) -> None:
             figures.build(found, name, head="0.1")
 
 
+def test_tokens_that_share_a_character_are_called_by_it_on_axes_and_in_the_table(result: PathsResult) -> None:
+    parts = [[7 + place, None, byte] for place, byte in enumerate(("e6", "97", "a5"))]
+    split = replace(result, prompt=[*parts, [3, "<b>", "3c623e"], *result.prompt[4:]])
+    names = ["日 1/3", "日 2/3", "日 3/3", "<b>"]
+    trace = figures.build(split, "virtual-pattern")["data"][0]
+    assert trace["x"] == trace["y"]
+    assert trace["x"][:4] == ["0 日 1/3", "1 日 2/3", "2 日 3/3", "3 &lt;b&gt;"]
+    table = figures.table(split, "virtual-pattern")
+    assert [column["name"] for column in table["columns"]][1::2] == ["query_token", "key_token"]
+    assert {row[0]: row[1] for row in table["rows"] if row[0] < 4} == dict(enumerate(names))
+    assert {row[2]: row[3] for row in table["rows"] if row[2] < 4} == dict(enumerate(names))
+
+
 @pytest.mark.parametrize("name", ["virtual-pattern", "virtual-spectrum"])
 def test_a_selected_head_shows_its_most_important_pair(result: PathsResult, name: str) -> None:
     whole = figures.build(result, name)["layout"]["meta"]

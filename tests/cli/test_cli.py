@@ -211,13 +211,14 @@ def test_a_run_is_deleted(shell: Shell) -> None:
 
 def test_tasks_are_added_shown_and_deleted(shell: Shell, tmp_path: Path) -> None:
     rows = "\n".join(
-        f"{a},{b}" for a, b in [("sky", "blue"), ("grass", "green"), ("sun", "yellow"), ("coal", "black")]
+        f"{a},{b}" for a, b in [("sky", "blue"), ("grass", "green"), ("空", "yellow"), ("coal", "black")]
     )
     file = tmp_path / "colours.csv"
     file.write_text(f"prompt,target\n{rows}\n", encoding="utf-8")
     shell("tasks", "add", file, "--template", r"Q: {prompt}\nA: {target}")
     assert "colours" in shell("tasks", "list").stdout
     assert "↵" in shell("tasks", "show", "colours").stdout
+    assert "<空 1/3>·<空 2/3>·<空 3/3>" in shell("tasks", "show", "colours", "--examples", "9").stdout
     assert "colours" in shell("tasks", "add", file, code=2).stderr
     shell("tasks", "delete", "colours")
     assert "colours" not in [task["name"] for task in shell.json("tasks", "list", "--json")]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from tokenizers import Tokenizer as Engine
-from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from headscope.core.model.tokens import Tokenizer
 from headscope.tasks.builtin import builtin_tasks
@@ -93,6 +93,24 @@ def lowercasing() -> Tokenizer:
     engine = _engine(2000)
     engine.normalizer = normalizers.Sequence(
         [normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()]
+    )
+    return Tokenizer(engine.to_str())
+
+
+@pytest.fixture(scope="session")
+def composing() -> Tokenizer:
+    """A normaliser that makes one character of a letter and its accent."""
+    engine = _engine(2000)
+    engine.normalizer = normalizers.NFC()
+    return Tokenizer(engine.to_str())
+
+
+@pytest.fixture(scope="session")
+def replacing() -> Tokenizer:
+    """A normaliser that makes one space of several, and one quotation mark of two."""
+    engine = _engine(2000)
+    engine.normalizer = normalizers.Sequence(
+        [normalizers.Replace(Regex(" +"), " "), normalizers.Replace("``", '"')]
     )
     return Tokenizer(engine.to_str())
 

@@ -11,7 +11,7 @@ from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
 from headscope.tasks.builtin import builtin_tasks
 from headscope.tasks.generated import InductionTask, RuleTask
-from headscope.tasks.preview import as_tokens, preview
+from headscope.tasks.preview import preview
 from headscope.tasks.text import TextTask
 
 SIZES = {
@@ -68,7 +68,7 @@ def test_every_task_gives_examples(tokenizer: Tokenizer, name: str, split: str) 
         assert example.targets
         assert example.targets[0] >= 1
         assert example.targets == tuple(range(example.targets[0], len(example.tokens)))
-        spelled = b"".join(token.bytes for token in as_tokens(tokenizer, example.target_ids))
+        spelled = b"".join(token.bytes for token in tokenizer.sequence(example.target_ids))
         assert spelled
         unspaced = name in ("induction-any-token", "rule-aba", "rule-abb", "greater-than")
         assert unspaced or spelled.startswith(b" ") or name.endswith("-instruction")

@@ -13,7 +13,6 @@ from headscope.errors import Invalid
 from headscope.tasks.builtin import builtin_tasks
 from headscope.tasks.draw import distinct
 from headscope.tasks.generated import N_TEST, N_TRAIN, InductionTask, RuleTask
-from headscope.tasks.preview import as_tokens
 from headscope.tasks.task import Example, Split
 from headscope.tasks.vocabulary import ordinary_tokens, rule_tokens, spaced_words, within_text, word_tokens
 
@@ -215,7 +214,7 @@ def test_a_mark_within_a_text_has_no_space_of_its_own(tokenizer: Tokenizer, sent
 
 def test_tokens_are_placed_one_after_the_other(tokenizer: Tokenizer) -> None:
     ids = tokenizer.encode("größer \U0001f9d9")
-    placed = as_tokens(tokenizer, ids)
+    placed = tokenizer.sequence(ids)
     assert [token.id for token in placed] == ids
     assert (placed[0].special, placed[0].start, placed[0].end) == (True, 0, 0)
     spelled = b"".join(token.bytes for token in placed if not token.special)

@@ -54,6 +54,35 @@ def test_a_normaliser_that_changes_the_text(lowercasing: Tokenizer) -> None:
     assert spelled(lowercasing, example.target_ids) == b" ecole"
 
 
+def test_an_answer_of_decomposed_letters(composing: Tokenizer) -> None:
+    example = render(composing, "Q: e\u0301tude\nA: ", "e\u0301cole")
+    assert spelled(composing, example.target_ids) == " \u00e9cole".encode()
+    assert spelled(composing, example.tokens).endswith("\u00e9tude\nA: \u00e9cole".encode())
+
+
+@pytest.mark.parametrize("reader", ["composing", "replacing"])
+def test_an_answer_that_the_normaliser_joins_to_the_prompt_is_refused(
+    request: pytest.FixtureRequest, reader: str
+) -> None:
+    tokenizer: Tokenizer = request.getfixturevalue(reader)
+    ends, begins = ("cafe", "\u0301s") if reader == "composing" else ("say `", "`so")
+    with pytest.raises(Invalid, match="where the answer begins is unclear") as caught:
+        render(tokenizer, ends, begins)
+    assert caught.value.code == "ambiguous-target"
+    assert "Begin the answer with" in caught.value.remedy
+
+
+def test_what_the_normaliser_takes_off_the_answer_is_not_the_prompts_last_letter(
+    lowercasing: Tokenizer,
+) -> None:
+    assert spelled(lowercasing, render(lowercasing, "cafe", "\u0301 noir").target_ids) == b" noir"
+
+
+def test_spaces_that_the_normaliser_collapses(replacing: Tokenizer) -> None:
+    example = render(replacing, "A:  ", "  cat")
+    assert spelled(replacing, example.target_ids) == b" cat"
+
+
 def test_emoji_of_several_tokens(only_bytes: Tokenizer) -> None:
     assert spelled(only_bytes, render(only_bytes, "smile: ", "😀").target_ids) == " 😀".encode()
 
@@ -113,6 +142,5 @@ def test_the_walk_from_the_end_agrees_with_the_spans(
     tokenizer: Tokenizer = request.getfixturevalue(kind)
     context += " " if spaced else ""
     ids, start = _answered(tokenizer, context, target, None)
-    at = len(context.encode())
-    assert start == _by_spans(tokenizer, context + target, at, None, spaced=context.endswith(" "))
+    assert start == _by_spans(tokenizer, context + target, context, None, spaced=context.endswith(" "))
     assert spelled(tokenizer, tuple(ids[start:])).endswith(target.encode())

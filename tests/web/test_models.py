@@ -68,6 +68,10 @@ def test_tokens_cover_the_text_byte_for_byte(bad: TestClient) -> None:
     assert all(one[1] == two[0] for one, two in pairwise(spans))
     assert found["n_ctx"] >= 256
     assert any(t["text"] is None for t in found["tokens"]), "the emoji's bytes stand apart"
+    glyphs = [(t["glyph"]["text"], t["glyph"]["part"]) for t in found["tokens"] if t["glyph"]]
+    assert glyphs[:2] == [("\u00e9", 1), ("\u00e9", 2)]
+    assert glyphs[-4:] == [("\U0001f600", part) for part in (1, 2, 3, 4)]
+    assert all(t["glyph"] for t in found["tokens"] if t["text"] is None)
 
 
 def test_bos_is_told(bad: TestClient) -> None:

@@ -16,7 +16,7 @@ from core.conftest import save_model
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.load import load_model
 from headscope.errors import Forbidden, HeadscopeError, Invalid, NotFound, Refused, TooLarge, Unavailable
-from headscope.messages import LabIn, LensIn, LensOut, PatternsIn
+from headscope.messages import GlyphOut, LabIn, LensIn, LensOut, PatternsIn
 from headscope.messages.questions import LENS, PATTERNS, QUESTIONS
 from headscope.settings import Settings
 from headscope.store import migrate, workers
@@ -24,7 +24,7 @@ from headscope.store.session import open_store
 from headscope.worker.client import WorkerClient, no_accuracy
 from headscope.worker.identity import take_name
 from headscope.worker.lab.plan import Plan, admit
-from headscope.worker.lab.prompt import known_token, read, sequence_out, vocabulary_token
+from headscope.worker.lab.prompt import Prompt, known_token, next_token, read, sequence_out, vocabulary_token
 from services.served import served
 from worker.conftest import Served
 
@@ -96,6 +96,16 @@ def test_a_sequence_covers_its_text(model: HeadModel) -> None:
     assert (placed[0].start, placed[0].end, placed[0].special) == (0, 0, True)
     assert b"".join(bytes.fromhex(token.hex) for token in placed[1:]) == text.encode()
     assert [token.start for token in placed[1:]] == [token.end for token in placed[:-1]]
+
+
+def test_what_ends_a_character_is_called_by_it(model: HeadModel) -> None:
+    prompt = Prompt("日", model.tokenizer.tokens("日", bos=True))
+    assert [token.glyph and token.glyph.part for token in prompt.out] == [None, 1, 2, 3]
+    last = next_token(model, prompt, 2, prompt.ids[3])
+    assert last.glyph == GlyphOut(text="日", part=3, parts=3)
+    assert next_token(model, prompt, 1, prompt.ids[3]).glyph is None  # a byte is still missing
+    assert next_token(model, prompt, 3, prompt.ids[3]).glyph is None  # nothing is begun
+    assert next_token(model, prompt, 2, model.tokenizer.encode("a", bos=False)[0]).glyph is None
 
 
 # -- room ------------------------------------------------------------------------------------------------

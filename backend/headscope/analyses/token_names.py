@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, SupportsInt
 
+from headscope.core.model.glyphs import as_text, glyphs, label
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import NotFound
 from headscope.figures.ranked import token_word
@@ -24,10 +25,13 @@ def token_name(tokenizer: Tokenizer, token: int) -> TokenName:
         content = tokenizer.decode_bytes(token)
     except NotFound:  # weights may have rows that no token uses
         content = b""
-    try:
-        return [token, content.decode(), content.hex()]
-    except UnicodeDecodeError:
-        return [token, None, content.hex()]
+    return [token, as_text(content), content.hex()]
+
+
+def sequence_words(tokens: Sequence[TokenName]) -> list[str]:
+    """What tokens of a text are called, one after the other: parts of a character by the character."""
+    pieces = [bytes.fromhex(hexed) for _, _, hexed in tokens]
+    return [label(piece, glyph) for piece, glyph in zip(pieces, glyphs(pieces), strict=True)]
 
 
 class Words:
@@ -38,8 +42,8 @@ class Words:
 
     def label(self, token: SupportsInt) -> str:
         """With visible spaces, without markup."""
-        text, hexed = self._known.get(int(token), (None, ""))
-        return token_word(text, hexed)
+        _, hexed = self._known.get(int(token), (None, ""))
+        return token_word(bytes.fromhex(hexed))
 
     def text(self, token: SupportsInt) -> str:
         """As it is; bytes that are no text in hexadecimal."""

@@ -10,6 +10,7 @@ import typer
 from headscope.cli import console, files
 
 if TYPE_CHECKING:
+    from headscope.core.model.tokens import Token
     from headscope.tasks.catalogue import TaskCatalogue
 
 app = typer.Typer(help="Tasks: list, show, add, delete.", no_args_is_help=True)
@@ -55,9 +56,8 @@ def show(
         out.print(task.description, markup=False)
     for example in task.examples(tokenizer, "train", limit=examples, n_ctx=models.info(model).n_ctx):
         line = Text()
-        for position, token in enumerate(example.tokens):
-            shown = _visible(tokenizer.decode_bytes(token))
-            line.append(shown, style="bold reverse" if position in example.targets else "")
+        for position, token in enumerate(tokenizer.sequence(example.tokens)):
+            line.append(_visible(token), style="bold reverse" if position in example.targets else "")
             line.append("·", style="dim")
         out.print()
         out.print(line)
@@ -146,9 +146,7 @@ def _described(task: Any) -> dict[str, Any]:
     return {field: getattr(task, field) for field in fields} | {"content_hash": task.content_hash}
 
 
-def _visible(piece: bytes) -> str:
-    """A token's bytes for a terminal: line ends as ↵, bytes that are no text as hexadecimal."""
-    try:
-        return piece.decode("utf-8").replace("\n", "↵\n")
-    except UnicodeDecodeError:
-        return f"<{piece.hex(' ')}>"
+def _visible(token: Token) -> str:
+    """A token for a terminal: its text, line ends as ↵; without a text of its own what it is called."""
+    text = None if token.glyph else token.text
+    return f"<{token.label}>" if text is None else text.replace("\n", "↵\n")

@@ -10,19 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.core.arrays import encode
+from headscope.core.model.glyphs import Glyph, label
 from headscope.figures.theme import Palette
 
 Array = NDArray[Any]
 
-_SIGNS = {" ": "·", "\n": "⏎", "\t": "⇥", "\r": "␍"}
 
-
-def token_word(text: str | None, hex_bytes: str) -> str:
-    """A token in a label: spaces and newlines visible, what can't be seen in hexadecimal, no markup."""
-    if text is None:
-        return f"0x{hex_bytes}"
-    seen = "".join(_SIGNS.get(character, character) for character in text)
-    return escape("".join(c if c.isprintable() else f"0x{ord(c):02x}" for c in seen), quote=False)
+def token_word(content: bytes, glyph: Glyph | None = None) -> str:
+    """What a token is called (``core.model.glyphs``), without markup."""
+    return escape(label(content, glyph), quote=False)
 
 
 def lying_bars(

@@ -3,6 +3,7 @@
 from headscope.messages.accuracy import AccuracyIn as AccuracyIn
 from headscope.messages.accuracy import TaskAccuracyOut as TaskAccuracyOut
 from headscope.messages.base import AboutModel as AboutModel
+from headscope.messages.base import GlyphOut as GlyphOut
 from headscope.messages.base import Schema as Schema
 from headscope.messages.base import TokenOut as TokenOut
 from headscope.messages.base import TypedArray as TypedArray

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
+    from headscope.core.model.glyphs import Glyph
     from headscope.core.model.tokens import Token
 
 
@@ -39,6 +40,19 @@ class AboutModel(Schema):
     model: str
 
 
+class GlyphOut(Schema):
+    model_config = example(text="日", part=1, parts=3)
+
+    text: str = Field(description="The whole characters that the tokens share.")
+    part: int = Field(description="Which of these tokens this is, from 1.")
+    parts: int = Field(description="How many tokens share them.")
+
+    @classmethod
+    def of(cls, glyph: Glyph) -> GlyphOut:
+        """A glyph as it travels."""
+        return cls(text=glyph.text, part=glyph.part, parts=glyph.parts)
+
+
 class TokenOut(Schema):
     model_config = example(id=3290, start=0, end=4, text="cats", hex="63617473", special=False)
 
@@ -48,10 +62,14 @@ class TokenOut(Schema):
     text: str | None = Field(description="None where the bytes are not valid UTF-8 by themselves.")
     hex: str
     special: bool
+    glyph: GlyphOut | None = Field(
+        default=None, description="The characters that it shares with its neighbours, where it does."
+    )
 
     @classmethod
     def of(cls, token: Token) -> TokenOut:
         """A token as it travels."""
+        glyph = token.glyph
         return cls(
             id=token.id,
             start=token.start,
@@ -59,6 +77,7 @@ class TokenOut(Schema):
             text=token.text,
             hex=token.bytes.hex(),
             special=token.special,
+            glyph=None if glyph is None else GlyphOut.of(glyph),
         )
 
 

@@ -6,6 +6,8 @@
    the target's own, since most tokenizers join it to the word.
 3. The target's tokens are those that lie within these bytes, and the token that holds the target's first
    byte even where that token begins earlier (a tokenizer with a token ``:c`` reads ``A:cat`` so).
+4. Bytes are those of the text as it was written. Where a normaliser makes one character of the prompt's end
+   and the target's beginning, nobody can say where the answer begins, and the row is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ def render(
 
     Where the two answers change the tokens before them, both begin at the first token that differs: they are
     asked in one place. Raises Invalid: ``empty-target`` where an answer tokenises to nothing,
-    ``nothing-before-target`` where no token comes before it, so that nothing predicts it.
+    ``nothing-before-target`` where no token comes before it, so that nothing predicts it,
+    ``ambiguous-target`` where a normaliser joins it to the prompt.
     """
     tokens, start = _answered(tokenizer, context, target, bos)
     if counterfactual is None:
@@ -73,7 +76,7 @@ def _answered(tokenizer: Tokenizer, context: str, target: str, bos: bool | None)
     spaced = context.endswith(" ")
     start = _from_the_end(tokenizer, ids, target.encode(), spaced=spaced)
     if start is None:
-        start = _by_spans(tokenizer, text, len(context.encode()), bos, spaced=spaced)
+        start = _by_spans(tokenizer, text, context, bos, spaced=spaced)
     return ids, start
 
 
@@ -100,14 +103,33 @@ def _from_the_end(tokenizer: Tokenizer, ids: list[int], target: bytes, *, spaced
     return start
 
 
-def _by_spans(tokenizer: Tokenizer, text: str, first: int, bos: bool | None, *, spaced: bool) -> int:
+def _by_spans(tokenizer: Tokenizer, text: str, context: str, bos: bool | None, *, spaced: bool) -> int:
     """The target's first token by byte spans, where pieces don't spell the text (a normaliser changed it)."""
     tokens = tokenizer.tokens(text, bos=bos)
-    context = text.encode()[:first].decode()
     if [token.id for token in tokens] == tokenizer.encode(context, bos=bos):
         return len(tokens)  # the normaliser took the target away; the spans would give it to the prompt
+    first = len(_with_what_vanishes(tokenizer, text, context).encode())
     space = first - 1 if spaced else first
     for index, token in enumerate(tokens):
         if not token.special and token.start < token.end and (token.end > first or token.start >= space):
             return index
     return len(tokens)
+
+
+def _with_what_vanishes(tokenizer: Tokenizer, text: str, context: str) -> str:
+    """The context with those first characters of the target that the normaliser takes away.
+
+    Raises Invalid (ambiguous-target) where the normaliser makes one of the context's end and the target.
+    """
+    before = tokenizer.normalised(context)
+    if not tokenizer.normalised(text).startswith(before):
+        raise Invalid(
+            f"This model's tokenizer joins the prompt's end, {context[-1:]!r}, to the answer's beginning, "
+            f"{text[len(context) :][:1]!r}: where the answer begins is unclear.",
+            "Begin the answer with a character of its own, such as a letter or a space.",
+            code="ambiguous-target",
+        )
+    end = len(context)
+    while end < len(text) and tokenizer.normalised(text[: end + 1]) == before:
+        end += 1
+    return text[:end]

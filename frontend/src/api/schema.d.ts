@@ -3019,6 +3019,31 @@ export interface components {
             kl: number;
         };
         /**
+         * GlyphOut
+         * @example {
+         *       "text": "日",
+         *       "part": 1,
+         *       "parts": 3
+         *     }
+         */
+        GlyphOut: {
+            /**
+             * Text
+             * @description The whole characters that the tokens share.
+             */
+            text: string;
+            /**
+             * Part
+             * @description Which of these tokens this is, from 1.
+             */
+            part: number;
+            /**
+             * Parts
+             * @description How many tokens share them.
+             */
+            parts: number;
+        };
+        /**
          * HeadAblationIn
          * @example {
          *       "model": "headscope-2l",
@@ -5772,6 +5797,8 @@ export interface components {
             hex: string;
             /** Special */
             special: boolean;
+            /** @description The characters that it shares with its neighbours, where it does. */
+            glyph?: components["schemas"]["GlyphOut"] | null;
         };
         /**
          * TokenSearchIn

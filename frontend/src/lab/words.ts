@@ -23,7 +23,7 @@ export function headInWords(look: Look, head: Head, gate: number): string {
   return `Layer ${head.layer} · head ${head.head}: ${scores.join(", ")}${open}`;
 }
 
-/** A token as a reader sees it: "·dragon", "↵", "f0 9f". */
+/** A token as a reader sees it: "·dragon", "↵", "日 2/3". */
 export function tokenInWords(token: Token | undefined): string {
   return token ? written(token) : "nothing";
 }

@@ -18,6 +18,19 @@ export function token(id: number, text: string, special = false): Schemas["Token
   return { id, start: 0, end: text.length, text, hex, special };
 }
 
+/** Tokens of a byte each that share a character. */
+export function glyphTokens(text: string, bytes: readonly number[]): Schemas["TokenOut"][] {
+  return bytes.map((byte, i) => ({
+    id: 40 + i,
+    start: i,
+    end: i + 1,
+    text: null,
+    hex: byte.toString(16).padStart(2, "0"),
+    special: false,
+    glyph: { text, part: i + 1, parts: bytes.length },
+  }));
+}
+
 export function model(more: Partial<Schemas["ModelOut"]> = {}): Schemas["ModelOut"] {
   return {
     name: "tiny",

@@ -1,29 +1,55 @@
-import { Fragment } from "react";
+import type { CSSProperties, ReactNode } from "react";
 import type { Token } from "../api/types";
-import { tokenTitle, visible } from "./visible";
+import { runs } from "./glyphs";
+import { Break, Pieces } from "./Pieces";
+import { tokenTitle, visible, visibleText } from "./visible";
+
+interface TokenProps {
+  token: Token;
+  target?: boolean;
+}
 
 /** One token; its text enters the page as text nodes only. */
-export function TokenView({ token, target = false }: { token: Token; target?: boolean }) {
+export function TokenView({ token, target = false }: TokenProps) {
   const pieces = visible(token);
-  const classes = ["token", token.special && "special", target && "target"].filter(Boolean).join(" ");
   return (
     <>
-      <span className={classes} title={`${tokenTitle(token)}${target ? " · target: scored" : ""}`}>
-        {pieces.length === 0 && <span className="token-mark">∅</span>}
-        {pieces.map((piece, i) =>
-          piece.kind === "text" ? (
-            <Fragment key={i}>{piece.text}</Fragment>
-          ) : (
-            <span
-              key={i}
-              className={piece.kind === "hex" || piece.kind === "code" ? "token-code" : "token-mark"}
-            >
-              {piece.text}
-            </span>
-          ),
-        )}
+      <TokenBox token={token} target={target}>
+        <Pieces pieces={pieces} />
+      </TokenBox>
+      <Break pieces={pieces} />
+    </>
+  );
+}
+
+function TokenBox({ token, target = false, children }: TokenProps & { children?: ReactNode }) {
+  const classes = ["token", token.special && "special", target && "target"].filter(Boolean).join(" ");
+  return (
+    <span className={classes} title={`${tokenTitle(token)}${target ? " · target: scored" : ""}`}>
+      {children}
+    </span>
+  );
+}
+
+interface GlyphViewProps {
+  glyph: string;
+  /** How many tokens share it, and their boxes. */
+  parts: number;
+  children: ReactNode;
+}
+
+/** A character over the boxes of the tokens that share it. */
+export function GlyphView({ glyph, parts, children }: GlyphViewProps) {
+  const pieces = visibleText(glyph);
+  return (
+    <>
+      <span className="glyph" style={{ "--parts": parts } as CSSProperties}>
+        <span className="glyph-text">
+          <Pieces pieces={pieces} />
+        </span>
+        <span className="glyph-boxes">{children}</span>
       </span>
-      {pieces.at(-1)?.kind === "newline" ? <br /> : <wbr />}
+      <Break pieces={pieces} />
     </>
   );
 }
@@ -39,9 +65,17 @@ export function TokenText({
   const marked = new Set(targets);
   return (
     <p className="tokens">
-      {tokens.map((token, i) => (
-        <TokenView key={i} token={token} target={marked.has(i)} />
-      ))}
+      {runs(tokens).map(({ first, tokens: shared, glyph }) =>
+        glyph === null ? (
+          shared.map((token) => <TokenView key={first} token={token} target={marked.has(first)} />)
+        ) : (
+          <GlyphView key={first} glyph={glyph} parts={shared.length}>
+            {shared.map((token, i) => (
+              <TokenBox key={i} token={token} target={marked.has(first + i)} />
+            ))}
+          </GlyphView>
+        ),
+      )}
     </p>
   );
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from headscope.analyses.columns import spread
 from headscope.analyses.from_weights import joined
 from headscope.analyses.paths import tables
 from headscope.analyses.paths.result import PathsResult, pair_name
-from headscope.analyses.token_names import Words
+from headscope.analyses.token_names import Words, sequence_words
 from headscope.core.arrays import encode
 from headscope.core.model.info import head_name
 from headscope.figures import bars, head_grid, plane, ranked
@@ -113,8 +114,8 @@ def virtual_pattern(result: PathsResult, view: View) -> Drawing:
     place = tables.virtual_place(result, view)
     rows, name = result.pair_pattern[place], result.pair_name(place)
     seen = np.where(np.tri(len(rows), dtype=bool), rows, np.nan)
-    words = [ranked.token_word(text, hexed) for _, text, hexed in result.prompt]
-    labels = [f"{number} {word}" for number, word in enumerate(words)]
+    words = enumerate(sequence_words(result.prompt))
+    labels = [f"{number} {escape(word, quote=False)}" for number, word in words]
     axis = {"type": "category", "showgrid": False, "constrain": "domain", "nticks": 24}
     trace = {
         "type": "heatmap",

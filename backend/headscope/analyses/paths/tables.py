@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from headscope.analyses.columns import Column, Table, flat, places, quietly, spread, table
 from headscope.analyses.from_weights import joined
 from headscope.analyses.paths.result import PathsResult
+from headscope.analyses.token_names import sequence_words
 from headscope.core.model.info import head_name
 from headscope.errors import Invalid
 from headscope.figures.view import View
@@ -95,9 +96,12 @@ def pattern(result: PathsResult, view: View) -> Table:
     query = np.repeat(np.arange(len(rows)), len(rows))
     key = np.tile(np.arange(len(rows)), len(rows))
     seen = key <= query
+    words = np.array(sequence_words(result.prompt))
     columns: list[Column] = [
         ("query", "query position", "", query[seen]),
+        ("query_token", "query token", "", words[query[seen]]),
         ("key", "key position", "", key[seen]),
+        ("key_token", "key token", "", words[key[seen]]),
         ("weight", "weight of A2 A1", "", flat(rows)[seen]),
     ]
     return table(columns)

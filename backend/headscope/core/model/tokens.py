@@ -1,13 +1,10 @@
 """Tokens with true byte spans. Reads tokenizer.json through the ``tokenizers`` library; loads no torch.
 
-The library's offsets count characters, so the three tokens of an emoji all say (0, 1). Spans here are bytes:
-1. each piece of the vocabulary is turned into the bytes that it stands for: the byte alphabet of byte-level
-   BPE (GPT-2, Llama 3), or U+2581 for a space and ``<0x0A>`` for a byte (SentencePiece: Llama 2, Gemma);
-2. where the pieces' bytes add up to the text's, less the space that SentencePiece puts first, they are the
-   spans;
-3. otherwise (a normaliser changed the text, a word became "unknown") the character offsets decide, and
-   characters that several tokens share are cut by the lengths of the pieces.
-Either way the spans of the non-special tokens cut the text without gap or overlap.
+1. Each piece of the vocabulary is turned into the bytes that it stands for: the byte alphabet of byte-level
+   BPE (GPT-2, Llama 3), or U+2581 for a space and ``<0x0A>`` for a byte (SentencePiece: Llama 2, Gemma).
+2. ``spans`` finds which bytes of the text, as it was typed, each token covers: those of the non-special
+   tokens cut the text without gap or overlap.
+3. ``glyphs`` finds the characters that several tokens share, so that each token has a name that can be read.
 """
 
 from __future__ import annotations
@@ -16,7 +13,6 @@ import builtins
 import hashlib
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +21,8 @@ from typing import Any, Literal
 
 import tokenizers
 
+from headscope.core.model.glyphs import Glyph, as_text, glyphs, label, sequence_glyphs
+from headscope.core.model.spans import Aligner, unencodable
 from headscope.errors import Invalid, NotFound
 
 Kind = Literal["byte-level", "sentencepiece", "plain"]
@@ -38,7 +36,8 @@ _SPACE = "\u2581"
 class Token:
     """One token: its id, the bytes [start, end) of the UTF-8 text it covers, those bytes, if it is special.
 
-    A special token that was added (BOS) covers nothing, start == end, and ``bytes`` is its name.
+    A special token that was added (BOS) covers nothing, start == end, and ``bytes`` is its name. ``glyph`` is
+    what it shares with its neighbours, None where it is text by itself or stands alone.
     """
 
     id: int
@@ -46,14 +45,17 @@ class Token:
     end: int
     bytes: builtins.bytes
     special: bool
+    glyph: Glyph | None = None
 
     @property
     def text(self) -> str | None:
         """The bytes decoded, or None where they are not valid UTF-8 by themselves."""
-        try:
-            return self.bytes.decode()
-        except UnicodeDecodeError:
-            return None
+        return as_text(self.bytes)
+
+    @property
+    def label(self) -> str:
+        """What it is called in lists and on axes: ``·cats``, ``日 2/3``, ``0xe697``."""
+        return label(self.bytes, self.glyph)
 
 
 class Tokenizer:
@@ -82,7 +84,8 @@ class Tokenizer:
         self._added = {t["id"]: str(t["content"]) for t in added}
         self._specials = frozenset(t["id"] for t in added if t.get("special"))
         self._continuing = str((spec.get("model") or {}).get("continuing_subword_prefix") or "")
-        self._complete = self._spells_every_byte()
+        self._complete = self._spells_every_byte(spec.get("model") or {})
+        self._aligner = Aligner(engine, spaces=self._kind == "sentencepiece")
         self.n_vocab = int(engine.get_vocab_size(with_added_tokens=True))
         self.bos_id, self.adds_bos = _bos(engine, spec, config or {})
         policy = f"bos={self.bos_id if self.adds_bos else None}"
@@ -131,15 +134,36 @@ class Tokenizer:
         self._check_alphabet(text)
         encoding = self._engine.encode(text, add_special_tokens=False)
         ids = encoding.ids
-        lengths = self._lengths(ids, utf8)
-        if lengths is None:
-            lengths = self._lengths_by_offset(ids, encoding.offsets, text)
+        cuts = self._aligner.cuts(text, [self.decode_bytes(i) for i in ids], encoding.offsets)
+        starts = [0, *(cut.end for cut in cuts[:-1])]
+        covered = [utf8[start : cut.end] for start, cut in zip(starts, cuts, strict=False)]
+        shared = glyphs(covered, [cut.within for cut in cuts])
         tokens = [Token(i, 0, 0, self.decode_bytes(i), True) for i in self._prefix(bos)]
-        start = 0
-        for token_id, length in zip(ids, lengths, strict=True):
-            tokens.append(Token(token_id, start, start + length, utf8[start : start + length], False))
-            start += length
+        for token_id, start, content, glyph in zip(ids, starts, covered, shared, strict=False):
+            tokens.append(Token(token_id, start, start + len(content), content, False, glyph))
         return tokens
+
+    def sequence(self, ids: Sequence[int]) -> list[Token]:
+        """Tokens of ids, with spans counted in their concatenation; special ones cover nothing.
+
+        So do ids outside the vocabulary: weights may have rows that no token uses.
+        """
+        spelled = [self._spelled(token_id) for token_id in ids]
+        special = [self.is_special(token_id) for token_id in ids]
+        shared = sequence_glyphs(
+            [None if apart else piece for apart, piece in zip(special, spelled, strict=True)]
+        )
+        tokens: list[Token] = []
+        start = 0
+        for token_id, content, apart, glyph in zip(ids, spelled, special, shared, strict=True):
+            end = start if apart else start + len(content)
+            tokens.append(Token(token_id, start, end, content, apart, glyph))
+            start = end
+        return tokens
+
+    def normalised(self, text: str) -> str:
+        """What the tokenizer's normaliser makes of a text before it is cut: the text itself without one."""
+        return self._aligner.normalised(text)
 
     def decode_bytes(self, token_id: int) -> bytes:
         """The bytes a token stands for; a special token's are its name.
@@ -156,6 +180,12 @@ class Tokenizer:
                 code="unknown-token",
             )
         return self._piece_bytes(piece)
+
+    def _spelled(self, token_id: int) -> bytes:
+        try:
+            return self.decode_bytes(token_id)
+        except NotFound:
+            return b""
 
     def is_special(self, token_id: int) -> bool:
         """Whether the tokenizer file marks the token as special (BOS, EOS, chat markers)."""
@@ -182,66 +212,21 @@ class Tokenizer:
             return bytes([int(byte[1], 16)]) if byte else piece.replace(_SPACE, " ").encode()
         return piece.removeprefix(self._continuing).encode() if self._continuing else piece.encode()
 
-    def _spells_every_byte(self) -> bool:
+    def _spells_every_byte(self, model: Mapping[str, Any]) -> bool:
         if self._kind == "byte-level":
             return all(self._engine.token_to_id(c) is not None for c in _byte_alphabet())
-        return all(self._engine.token_to_id(f"<0x{b:02X}>") is not None for b in range(256))
+        return bool(model.get("byte_fallback")) and all(
+            self._engine.token_to_id(f"<0x{b:02X}>") is not None for b in range(256)
+        )
 
     def _check_alphabet(self, text: str) -> None:
         """Byte-level BPE without all 256 bytes drops the others in silence, even inside a character."""
         if self._kind != "byte-level" or self._complete:
             return
         letter = {byte: character for character, byte in _byte_alphabet().items()}
-        for character in text:
+        for character in self.normalised(text):
             if any(self._engine.token_to_id(letter[byte]) is None for byte in character.encode()):
-                raise _unencodable(character)
-
-    def _lengths(self, ids: Sequence[int], utf8: bytes) -> list[int] | None:
-        """Bytes per token where the pieces spell the text, else None."""
-        pieces = [self.decode_bytes(i) for i in ids]
-        spelled = b"".join(pieces)
-        lengths = [len(p) for p in pieces]
-        if spelled == utf8:
-            return lengths
-        if spelled == b" " + utf8:
-            lengths[next(i for i, n in enumerate(lengths) if n)] -= 1
-            return lengths
-        return None
-
-    def _lengths_by_offset(
-        self, ids: Sequence[int], offsets: Sequence[tuple[int, int]], text: str
-    ) -> list[int]:
-        """Bytes per token by character offsets; tokens that share characters cut them by piece length."""
-        at = [0]
-        for character in text:
-            at.append(at[-1] + len(character.encode()))
-        ends: list[int] = []
-        here = 0  # the byte up to which the text is given out
-        i = 0
-        while i < len(ids):
-            j = i + 1
-            while j < len(ids) and offsets[j] == offsets[i]:
-                j += 1
-            start, end = offsets[i]
-            self._check_gap(text[_character(at, here) : start])
-            stop = max(here, at[end])
-            for token_id in ids[i : j - 1]:
-                here = min(stop, here + len(self.decode_bytes(token_id)))
-                ends.append(here)
-            here = stop
-            ends.append(here)
-            i = j
-        self._check_gap(text[_character(at, here) :])
-        if ends:
-            ends[-1] = at[-1]
-        elif text:
-            raise _unencodable(text)
-        return [end - start for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-    def _check_gap(self, gap: str) -> None:
-        """Byte-complete tokenizers drop nothing but spaces; a gap means a character without a token."""
-        if self._kind != "plain" and gap.strip():
-            raise _unencodable(gap.strip())
+                raise unencodable(character)
 
 
 def bos_of(tokenizer: Tokenizer, tokens: Sequence[Token], text: str) -> Bos:
@@ -266,20 +251,6 @@ def _utf8(text: str) -> bytes:
             "Paste the text again, or remove that character.",
             code="not-text",
         ) from error
-
-
-def _unencodable(characters: str) -> Invalid:
-    first = characters[0]
-    return Invalid(
-        f"The model's vocabulary has no token for {first!r} (U+{ord(first):04X}).",
-        "Remove that character.",
-        code="not-encodable",
-    )
-
-
-def _character(at: Sequence[int], byte: int) -> int:
-    """The character at or after a byte, ``at`` being where each character starts."""
-    return bisect_left(at, byte)
 
 
 @lru_cache(maxsize=1)

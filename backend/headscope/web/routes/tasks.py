@@ -10,7 +10,7 @@ from headscope.errors import Refused
 from headscope.messages import TaskAccuracyOut, TokenOut
 from headscope.store import tasks as stored
 from headscope.tasks.forms import form_of
-from headscope.tasks.preview import as_tokens, preview
+from headscope.tasks.preview import preview
 from headscope.tasks.stored import to_json
 from headscope.tasks.task import Example, Split
 from headscope.tasks.upload import parse_upload
@@ -118,7 +118,7 @@ def task_examples(
     examples, n_train, n_test = preview(task, tokenizer, split, limit, n_ctx=info.n_ctx)
 
     def shown(ids: tuple[int, ...]) -> list[TokenOut]:
-        return [TokenOut.of(token) for token in as_tokens(tokenizer, ids)]
+        return [TokenOut.of(token) for token in tokenizer.sequence(ids)]
 
     def example_out(example: Example) -> ExampleOut:
         wrong = example.counterfactual

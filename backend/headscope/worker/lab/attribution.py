@@ -9,7 +9,7 @@ from headscope.core.model.head_model import HeadModel
 from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.messages import AttributionIn, AttributionOut, Part
 from headscope.worker.lab.plan import Plan, gated, typed
-from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
+from headscope.worker.lab.prompt import Prompt, known_token, next_token
 from headscope.worker.lab.references import Inside, nothing
 
 
@@ -28,12 +28,12 @@ def plan(
 
         with gated(model, gates, lambda: inside(model, wanted)):
             found = attribute(model, prompt.ids, at, wanted.token, wanted.against)
-        against = None if found.against is None else vocabulary_token(model, found.against)
+        against = None if found.against is None else next_token(model, prompt, at, found.against)
         return AttributionOut(
             model=model.info.name,
             tokens=prompt.out,
             at=at,
-            token=vocabulary_token(model, found.token),
+            token=next_token(model, prompt, at, found.token),
             against=against,
             heads=typed(found.heads.numpy().astype(np.float32)),
             parts=[Part(name=name, title=_title(name), value=value) for name, value in found.parts.items()],

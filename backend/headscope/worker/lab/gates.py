@@ -16,7 +16,7 @@ from headscope.core.model.head_model import HeadModel
 from headscope.core.model.memory import AT_MOST, pass_bytes
 from headscope.messages import Answer, Change, GatesIn, GatesOut, NextToken
 from headscope.worker.lab.plan import Plan, gated
-from headscope.worker.lab.prompt import Prompt, known_token, vocabulary_token
+from headscope.worker.lab.prompt import Prompt, known_token, next_token
 from headscope.worker.lab.references import Inside, nothing
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _compare(
         at=at,
         next=[
             NextToken(
-                token=vocabulary_token(model, index),
+                token=next_token(model, prompt, at, index),
                 before=float(p[index].exp()),
                 after=float(q[index].exp()),
             )
@@ -112,7 +112,7 @@ def _compare(
         ],
         answers=[
             Answer(
-                token=vocabulary_token(model, index),
+                token=next_token(model, prompt, at, index),
                 before=float(p[index]),
                 after=float(q[index]),
                 rank_before=rank(p, index),

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from headscope.core.model.glyphs import glyphs
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.tokens import Token
 from headscope.errors import Invalid
-from headscope.messages import LabIn, TokenOut
+from headscope.messages import GlyphOut, LabIn, TokenOut
 
 if TYPE_CHECKING:
     import torch
@@ -40,6 +41,13 @@ class Prompt:
         import torch
 
         return torch.tensor([self.ids], device=model.device)
+
+    def begun(self, at: int) -> list[bytes]:
+        """The bytes of the tokens up to ``at`` that share a character with the one behind it; none else."""
+        glyph = self.tokens[at].glyph
+        if glyph is None or glyph.part == glyph.parts:
+            return []
+        return [token.bytes for token in self.tokens[at + 1 - glyph.part : at + 1]]
 
     def position(self, at: int | None) -> int:
         """``at``, or the last position; ``Invalid`` (unknown-position) where there is no such token."""
@@ -93,13 +101,14 @@ def vocabulary_token(model: HeadModel, index: int) -> TokenOut:
     return TokenOut.of(Token(index, 0, len(content), content, model.tokenizer.is_special(index)))
 
 
+def next_token(model: HeadModel, prompt: Prompt, at: int, index: int) -> TokenOut:
+    """A token that may come after position ``at``: what ends a character begun there is called by it."""
+    token = vocabulary_token(model, index)
+    begun = prompt.begun(at)
+    glyph = glyphs([*begun, bytes.fromhex(token.hex)])[-1] if begun else None
+    return token if glyph is None else token.model_copy(update={"glyph": GlyphOut.of(glyph)})
+
+
 def sequence_out(model: HeadModel, ids: Sequence[int]) -> list[TokenOut]:
     """Tokens one after the other, with spans counted in their concatenation; special ones cover nothing."""
-    placed: list[TokenOut] = []
-    here = 0
-    for index in ids:
-        token = vocabulary_token(model, index)
-        end = here if token.special else here + len(token.hex) // 2
-        placed.append(token.model_copy(update={"start": here, "end": end}))
-        here = end
-    return placed
+    return [TokenOut.of(token) for token in model.tokenizer.sequence(ids)]

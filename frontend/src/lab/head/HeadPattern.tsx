@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef } from "react";
 import { useTheme } from "../../parts/theme";
 import { useWidth } from "../../parts/useWidth";
-import { written } from "../../tokens/visible";
+import { writtenShort } from "../../tokens/visible";
 import { raster } from "../pattern/raster";
 import { columnsOut, ramp } from "../pattern/shade";
 import { type Cells, type Pattern, pooled, thumbCells } from "../pattern/triangle";
@@ -23,6 +23,9 @@ interface HeadPatternProps {
 /** Cells a side that a screen can show. */
 const MOST_CELLS = 512;
 
+/** Characters of a name beside the pattern. */
+const LONGEST = 9;
+
 export function HeadPattern({ look, at, name, pattern, sink, locked, onLock }: HeadPatternProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -39,7 +42,7 @@ export function HeadPattern({ look, at, name, pattern, sink, locked, onLock }: H
     () => raster(cells, columnsOut(look.tokens, cells.block, sink), ramp(theme)),
     [cells, look, sink, theme],
   );
-  const names = useMemo(() => look.tokens.map(written), [look]);
+  const names = useMemo(() => look.tokens.map((token) => writtenShort(token, LONGEST)), [look]);
   useEffect(() => {
     if (canvas.current && width > 0)
       paintHead(canvas.current, { cells: picture, axes, names, token, locked });

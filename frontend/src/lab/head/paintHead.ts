@@ -83,18 +83,15 @@ function lines(
   }
 }
 
-const LONGEST = 9;
-
 function label(context: CanvasRenderingContext2D, axes: Axes, name: string, at: number, held: boolean): void {
-  const text = [...name].length > LONGEST ? `${[...name].slice(0, LONGEST - 1).join("")}…` : name;
   const middle = (at + 0.5) * axes.step;
   context.fillStyle = cssColour(held ? "--ink" : "--muted");
   context.textAlign = "right";
-  context.fillText(text, axes.left - 6, axes.top + middle);
+  context.fillText(name, axes.left - 6, axes.top + middle);
   context.save();
   context.translate(axes.left + middle, axes.top - 6);
   context.rotate(-Math.PI / 2);
   context.textAlign = "left";
-  context.fillText(text, 0, 0);
+  context.fillText(name, 0, 0);
   context.restore();
 }

@@ -1,6 +1,7 @@
-import { Fragment, memo } from "react";
+import { type CSSProperties, memo } from "react";
 import type { Token } from "../../api/types";
-import { visible } from "../../tokens/visible";
+import { Break, Pieces } from "../../tokens/Pieces";
+import { tokenTitle, visible } from "../../tokens/visible";
 
 /** Nats at which an underline is as wide as its token. */
 export const FULL_LOSS = 10;
@@ -11,6 +12,8 @@ interface LabTokenProps {
   before: number | null;
   /** Under the gates, where any is changed. */
   after: number | null;
+  /** Its glyph is drawn over it and its neighbours: the box is empty. */
+  part?: boolean;
 }
 
 function share(loss: number | null): string | undefined {
@@ -18,29 +21,19 @@ function share(loss: number | null): string | undefined {
 }
 
 /** One token with the model's surprise as underlines; its text enters the page as text nodes only. */
-export const LabToken = memo(function LabToken({ token, at, before, after }: LabTokenProps) {
+export const LabToken = memo(function LabToken({ token, at, before, after, part = false }: LabTokenProps) {
   const pieces = visible(token);
   return (
     <>
       <span
         className={token.special ? "lab-token special" : "lab-token"}
         data-token={at}
-        style={{ "--before": share(before) ?? "0%", "--after": share(after) ?? "0%" } as React.CSSProperties}
+        title={part ? tokenTitle(token) : undefined}
+        style={{ "--before": share(before) ?? "0%", "--after": share(after) ?? "0%" } as CSSProperties}
       >
-        {pieces.length === 0 && <span className="token-mark">∅</span>}
-        {pieces.map((piece, i) => (
-          <Fragment key={i}>
-            {piece.kind === "text" ? (
-              piece.text
-            ) : (
-              <span className={piece.kind === "hex" || piece.kind === "code" ? "token-code" : "token-mark"}>
-                {piece.text}
-              </span>
-            )}
-          </Fragment>
-        ))}
+        {!part && <Pieces pieces={pieces} />}
       </span>
-      {pieces.at(-1)?.kind === "newline" ? <br /> : <wbr />}
+      {!part && <Break pieces={pieces} />}
     </>
   );
 });

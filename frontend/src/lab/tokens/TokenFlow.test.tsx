@@ -1,6 +1,8 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { cleanup, createEvent, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { glyphTokens } from "../../testing/samples";
+import { tokenTitle } from "../../tokens/visible";
 import type { Look } from "../state/look";
 import { PointedProvider } from "../state/pointed";
 import { TokenFlow } from "./TokenFlow";
@@ -36,11 +38,16 @@ afterEach(() => {
 
 const ATTENTION = { looks: Float32Array.from([0, 1, 0, 0]), seen: Float32Array.from([0, 0, 0, 0.5]) };
 
-function flow(onLock = vi.fn(), attention = ATTENTION, sink = true) {
+function flow(
+  onLock = vi.fn(),
+  attention: typeof ATTENTION | null = ATTENTION,
+  sink = true,
+  shown: Look = look,
+) {
   render(
     <PointedProvider>
       <TokenFlow
-        look={look}
+        look={shown}
         before={loss}
         after={null}
         locked={[]}
@@ -90,6 +97,40 @@ describe("the tokens of a prompt", () => {
     expect(span(1)?.style.getPropertyValue("--looked")).toBe("100%");
     expect(span(3)?.style.getPropertyValue("--looks")).toBe("50%");
   });
+});
+
+describe("a character of several tokens", () => {
+  const parts = glyphTokens("日", [0xe6, 0x97, 0xa5]);
+  const split = { tokens: [token("a", "61"), ...parts], copies: [[], [], [], []] } as unknown as Look;
+
+  it("is drawn over them, each pointed at and held by itself", () => {
+    const { region, span, onLock } = flow(vi.fn(), null, true, split);
+    expect(region.querySelector(".glyph")?.textContent).toBe("日");
+    expect([1, 2, 3].map((at) => span(at)?.title)).toEqual(parts.map(tokenTitle));
+    expect(span(2)?.style.getPropertyValue("--before")).toBe("50%");
+    fireEvent.pointerOver(span(3) as HTMLElement);
+    expect(span(3)?.classList.contains("pointed")).toBe(true);
+    fireEvent.click(span(2) as HTMLElement);
+    expect(onLock).toHaveBeenCalledWith(2);
+  });
+
+  it("is copied whole, wherever the selection begins in it", () => {
+    const { region } = flow(vi.fn(), null, true, split);
+    const text = region.querySelector(".glyph-text")?.firstChild as Text;
+    const selection = window.getSelection() as Selection;
+    selection.setBaseAndExtent(text, 0, text, 1);
+    const setData = vi.fn();
+    const event = createEvent.copy(region);
+    Object.assign(event, { clipboardData: { setData } });
+    fireEvent(region, event);
+    expect(setData).toHaveBeenCalledWith("text/plain", "日");
+    selection.removeAllRanges();
+  });
+
+  it("in words is the character and the part, with its bytes", () =>
+    expect(tokenFacts({ look: split, before: loss, after: null }, 2)).toMatch(
+      /^Token 2 日 2\/3 \(id 41, bytes 97\) · loss 5 nats/,
+    ));
 });
 
 it("a token in words: loss in nats and percent, ungated and gated, and its earlier copies", () => {

@@ -4,11 +4,15 @@ import {
   memo,
   type RefObject,
   useEffect,
+  useMemo,
   useRef,
   useState,
 } from "react";
+import type { Token } from "../../api/types";
 import { type Arc, arcs, type Box, MOST_ARCS, shownArcs } from "../../tokens/arcs";
+import { runs } from "../../tokens/glyphs";
 import { plainText } from "../../tokens/plain";
+import { GlyphView } from "../../tokens/TokenText";
 import { columnsOut } from "../pattern/shade";
 import type { Look } from "../state/look";
 import { usePointed } from "../state/pointed";
@@ -87,21 +91,39 @@ const Spans = memo(function Spans({
   before,
   after,
 }: Pick<TokenFlowProps, "look" | "before" | "after">) {
+  const shown = useMemo(() => runs(look.tokens), [look]);
+  const box = (token: Token, at: number, part = false) => (
+    <LabToken
+      key={at}
+      token={token}
+      at={at}
+      before={before[at] ?? null}
+      after={after?.[at] ?? null}
+      part={part}
+    />
+  );
   return (
     <div aria-hidden="true">
-      {look.tokens.map((token, i) => (
-        <LabToken key={i} token={token} at={i} before={before[i] ?? null} after={after?.[i] ?? null} />
-      ))}
+      {shown.map(({ first, tokens, glyph }) =>
+        glyph === null ? (
+          tokens.map((token) => box(token, first))
+        ) : (
+          <GlyphView key={first} glyph={glyph} parts={tokens.length}>
+            {tokens.map((token, i) => box(token, first + i, true))}
+          </GlyphView>
+        ),
+      )}
     </div>
   );
 });
 
-/** What is copied is the text itself, not its visible spaces. */
+/** What is copied is the text itself, not its visible spaces; of a glyph all of it. */
 function copyPlain(event: ClipboardEvent, flow: HTMLElement | null, look: Look): void {
   const selection = window.getSelection();
   if (!flow || !selection || selection.isCollapsed) return;
+  const range = selection.getRangeAt(0);
   const chosen = [...flow.querySelectorAll<HTMLElement>("[data-token]")]
-    .filter((span) => selection.containsNode(span, true))
+    .filter((span) => range.intersectsNode(span.closest(".glyph") ?? span))
     .map((span) => look.tokens[Number(span.dataset.token)])
     .filter((token) => token !== undefined);
   if (chosen.length === 0) return;

@@ -1,4 +1,5 @@
 import { number, percent } from "../../format/numbers";
+import { spaced } from "../../tokens/visible";
 import { type Head, headName } from "../../url/heads";
 import { attentionOf, type Pattern } from "../pattern/triangle";
 import type { Look } from "../state/look";
@@ -17,7 +18,9 @@ function nats(value: number | null | undefined): string {
 /** One token's place, loss and copies, as a sentence. */
 export function tokenFacts({ look, before, after }: Facts, at: number): string {
   const token = look.tokens[at];
-  const parts = [`Token ${at} ${tokenInWords(token)}${token?.special ? ", special" : ""} (id ${token?.id})`];
+  const bytes = token?.glyph ? `, bytes ${spaced(token.hex)}` : "";
+  const special = token?.special ? ", special" : "";
+  const parts = [`Token ${at} ${tokenInWords(token)}${special} (id ${token?.id}${bytes})`];
   const loss = before[at];
   if (at === 0) parts.push("nothing predicts the first token");
   else if (loss !== null && loss !== undefined && !Number.isNaN(loss))
