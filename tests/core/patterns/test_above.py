@@ -10,13 +10,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core import reference
 from headscope.core.model.tokens import Token
 from headscope.core.patterns.above import targets
 from headscope.core.patterns.reading import look
 from headscope.core.patterns.repeat_scores import repeat_scores
 from headscope.core.patterns.repeats import copies
 from headscope.core.patterns.repetition import Repetition
-from headscope.core.patterns.scores import ABOVE, CLAIMS, claims
+from headscope.core.patterns.scores import CLAIMS, claims
 from headscope.core.statistics.intervals import bootstrap_interval
 from headscope.validation.planted import build
 from micro import planted
@@ -29,28 +30,6 @@ CLEAR, FAINT, NONE, TOO_FEW = (CLAIMS.index(word) for word in ("clear", "faint",
 
 def before(ids: list[int]) -> list[list[int]]:
     return copies([Token(i, 0, 1, b"x", i == 0) for i in ids])
-
-
-def by_hand(pattern: np.ndarray, ids: list[int]) -> list[list[float]]:
-    """Of one head's pattern [query, key] each score's excess of every query, by the definitions; 0 is BOS."""
-    n = len(ids)
-    earlier = [[j for j in range(i) if ids[j] == ids[i] != 0] for i in range(n)]
-    found = []
-    for name in ABOVE:
-        aims = {
-            "induction": [[j + 1 for j in earlier[i] if j + 1 < i] for i in range(n)],
-            "duplicate": earlier,
-            "previous": [[i - 1] if i else [] for i in range(n)],
-        }[name]
-        level = {}
-        for key in range(n):
-            own = key + 1 if name == "duplicate" else key
-            others = [pattern[q, key] for q in range(max(own, 1), n) if key not in aims[q]]
-            if others:
-                level[key] = sum(others) / len(others)
-        rows = [[pattern[i, k] - level[k] for k in aims[i] if k in level] for i in range(n)]
-        found.append([float(sum(row)) for row in rows if row])
-    return found
 
 
 def causal(heads: int, length: int, seed: int) -> torch.Tensor:
@@ -68,7 +47,7 @@ def test_every_querys_excess_is_that_of_loops(ids: list[int], seed: int) -> None
         excess = each.excess(pattern)
         assert excess.shape == (3, each.n_queries)
         for head in range(3):
-            wanted = by_hand(pattern[head].double().numpy(), ids)[place]
+            wanted = reference.excess(pattern[head].double().numpy(), ids)[place]
             np.testing.assert_allclose(excess[head], wanted, atol=1e-5)
 
 

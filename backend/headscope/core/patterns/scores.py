@@ -35,6 +35,11 @@ SCORES: Final = (
 ABOVE: Final = ("induction", "duplicate", "previous")
 """Scores that name heads: each also above its columns' level (``core.patterns.above``), in this order."""
 
+ABOVE_LEVEL: Final = (
+    "What other tokens give the same columns is taken off: a head that always looks at one token has 0."
+)
+"""How these read."""
+
 FEWEST_QUERIES: Final = 8
 """Queries below which no head is named by a score above its columns' level."""
 
