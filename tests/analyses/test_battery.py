@@ -15,6 +15,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core import reference
 from figures.pattern_samples import battery as sample
 from headscope.analyses import figures
 from headscope.analyses.base import Context, Kept, Progress, Spec
@@ -104,6 +105,20 @@ def test_means_spreads_counts_and_strongest_prompts_are_an_independent_float64s(
     np.testing.assert_array_equal(result.count, known.sum(axis=0))
     np.testing.assert_allclose(result.mean, np.nanmean(values, axis=0), atol=1e-5)
     np.testing.assert_allclose(result.sd, np.nanstd(values, axis=0, ddof=1), atol=1e-5)
+    excess = [
+        [[reference.excess(p, [0, *ids[1:]]) for p in layer] for layer in patterns]
+        for patterns, _, ids in seen
+    ]
+    above = np.array(
+        [
+            [[[np.mean(kind) if kind else np.nan for kind in head] for head in layer] for layer in prompt]
+            for prompt in excess
+        ]
+    ).transpose(0, 3, 1, 2)
+    np.testing.assert_allclose(result.above_mean, np.nanmean(above, axis=0), atol=1e-5)
+    np.testing.assert_allclose(result.above_sd, np.nanstd(above, axis=0, ddof=1), atol=1e-5)
+    assert result.queries is not None
+    assert result.queries.tolist() == [[len(kind) for kind in prompt[0][0]] for prompt in excess]
     for place in np.ndindex(values.shape[1:]):
         column = np.where(known[(slice(None), *place)], values[(slice(None), *place)], -np.inf)
         for rank, row in enumerate(result.top[place]):
@@ -123,16 +138,37 @@ def test_means_spreads_counts_and_strongest_prompts_are_an_independent_float64s(
 
 
 def test_the_headline_counts_prompts_and_names_the_strongest_induction_head() -> None:
-    result = run(tiny(), PARAMS, inputs())
+    result = run(tiny(), PARAMS, inputs(*TEXTS, "w1 w2 w3 w4 w1 w2 w3 w4"))
     numbers = headline(result)
     assert list(numbers) == list(QUANTITIES)
-    assert numbers["prompts"] == 5
+    assert numbers["prompts"] == 6
     layer, head = map(int, numbers["induction_head"].split("."))
-    assert numbers["induction_score"] == result.mean[0].max() == result.mean[0, layer, head]
+    above = result.over_prompts("induction").mean
+    assert numbers["induction_score"] == above.max() == above[layer, head]
     assert numbers["loss"] == pytest.approx(result.loss.mean())
     without = headline(run(tiny(), PARAMS, inputs("w1 w2", "w3")))
     assert "induction_head" not in without
     assert without["loss_repeat"] is None
+
+
+def test_fewer_than_eight_repeats_in_all_prompts_name_no_head() -> None:
+    result = run(tiny(), PARAMS, inputs("w1 w2 w3 w1 w2 w3"))
+    assert result.over_prompts("induction").queries == 3
+    assert "induction_head" not in headline(result)
+    for name in ("induction", "heads"):
+        assert "Too few repeats to tell" in figures.build(result, name)["layout"]["meta"]["reading"]
+
+
+def test_a_result_of_before_columns_were_told_from_stripes_is_read_by_its_weights() -> None:
+    stored = run(tiny(), PARAMS, inputs()).to_json()
+    earlier = BatteryResult.from_json(
+        {name: kept for name, kept in stored.items() if name != "queries" and not name.startswith("above_")}
+    )
+    assert earlier.over_prompts("induction").queries is None
+    assert headline(earlier)["induction_score"] == earlier.mean[0].max()
+    for figure in BATTERY.figures:
+        figures.build(earlier, figure.name)
+        figures.table(earlier, figure.name)
 
 
 def test_prompts_together_are_as_alone() -> None:
@@ -249,7 +285,7 @@ def test_csv_of_heads_and_of_prompts() -> None:
     heads = list(csv.DictReader(io.StringIO(export(result, "csv").content.decode())))
     assert len(heads) == 2 * 3
     assert {"induction_mean", "entropy_sd", "prefix_count", "sink_top3", "sink_top3_value"} <= set(heads[0])
-    best = [float(row["induction_mean"]) for row in heads]
+    best = [float(row["induction_above_mean"]) for row in heads]
     assert best == sorted(best, reverse=True)
     layer, head = int(heads[0]["layer"]), int(heads[0]["head"])
     assert int(heads[0]["induction_top1"]) == result.top[0, layer, head, 0] + 1

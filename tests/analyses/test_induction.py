@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from analyses.specs import SMALL, asked, cut_small, span
+from core import reference
 from headscope.analyses import figures
 from headscope.analyses.base import Context, Kept, Progress, Spec
 from headscope.analyses.export import export
@@ -107,6 +108,11 @@ def test_scores_losses_and_rises_are_those_of_an_independent_float64(copies: int
         for layer, head in np.ndindex(2, 3):
             for name, value in expected(found[layer][head], 5, copies).items():
                 assert result.score(name)[draw, layer, head] == pytest.approx(value, abs=1e-5), name
+            induced, doubled, before = reference.excess(found[layer][head], ids.tolist())
+            second = before[int(bos) + 5 - 1 : int(bos) + 10 - 1]
+            for name, excess in (("induction", induced), ("duplicate", doubled), ("previous", second)):
+                above = result.named_by(name)[draw, layer, head]
+                assert above == pytest.approx(np.mean(excess), abs=1e-5), name
         second = slice(int(bos) + 6, int(bos) + 10)
         assert result.loss_second[draw] == pytest.approx(loss[second].mean(), rel=1e-5)
         assert result.loss_first[draw] == pytest.approx(np.nanmean(loss[int(bos) : int(bos) + 5]))
@@ -130,6 +136,33 @@ def test_the_planted_pair_is_found_and_the_repeat_needs_it() -> None:
     np.testing.assert_allclose(result.rise_free[:, 0], result.rise_frozen[:, 0], rtol=1e-5)
     assert result.induction.shape == (3, 2, 4)
     assert result.seeds == (0, 1, 2)
+
+
+def test_a_result_of_before_columns_were_told_from_stripes_is_read_by_its_weights() -> None:
+    result, _ = run(planted(), PARAMS)
+    stored = result.to_json()
+    for name in ("induction", "duplicate", "previous"):
+        del stored[f"{name}_above"]
+    earlier = InductionResult.from_json(stored)
+    assert (earlier.above, result.above) == (False, True)
+    assert earlier.named_by("induction") is earlier.induction
+    assert headline(earlier)["induction_head"] == "1.0"
+    for figure in INDUCTION.figures:
+        figures.build(earlier, figure.name)
+        figures.table(earlier, figure.name)
+    columns = [column["name"] for column in figures.table(result, "induction")["columns"]]
+    assert "weight" in columns
+    assert "weight" not in [column["name"] for column in figures.table(earlier, "induction")["columns"]]
+
+
+def test_pieces_of_before_and_after_are_joined_without_what_some_lack(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, done = run(planted(), PARAMS)
+    old = {
+        key: {name: kept for name, kept in piece.items() if name != "above"} for key, piece in done.items()
+    }
+    assert not INDUCTION.assemble(Spec(PARAMS, planted().info, None, {}), old).above
 
 
 def test_without_its_previous_token_head_the_pair_is_blind_but_its_frozen_patterns_are_not() -> None:

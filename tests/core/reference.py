@@ -121,6 +121,30 @@ def losses(logits: Array, ids: Sequence[int]) -> Array:
     return np.array([math.nan, *(-logp[i, token] for i, token in enumerate(ids[1:]))])
 
 
+def excess(pattern: Array, ids: Sequence[int]) -> list[list[float]]:
+    """Of one head's pattern [query, key] what every query with a target gives above the columns' level, by
+    the definitions of induction, duplicate and previous; id 0 never repeats.
+    """
+    n = len(ids)
+    earlier = [[j for j in range(i) if ids[j] == ids[i] != 0] for i in range(n)]
+    found = []
+    for name in ("induction", "duplicate", "previous"):
+        aims = {
+            "induction": [[j + 1 for j in earlier[i] if j + 1 < i] for i in range(n)],
+            "duplicate": earlier,
+            "previous": [[i - 1] if i else [] for i in range(n)],
+        }[name]
+        level = {}
+        for key in range(n):
+            own = key + 1 if name == "duplicate" else key
+            others = [pattern[q, key] for q in range(max(own, 1), n) if key not in aims[q]]
+            if others:
+                level[key] = sum(others) / len(others)
+        rows = [[pattern[i, k] - level[k] for k in aims[i] if k in level] for i in range(n)]
+        found.append([float(sum(row)) for row in rows if row])
+    return found
+
+
 def scores(pattern: Array, ids: Sequence[int], special: frozenset[int] = frozenset()) -> list[float]:
     """The seven scores of one head's pattern [query, key], by their definitions."""
     n = len(ids)

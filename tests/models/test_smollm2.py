@@ -18,7 +18,7 @@ from headscope.core.attribution.logit import attribute
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.load import load_model
 from headscope.core.patterns.random_repeats import repeated_tokens
-from headscope.core.patterns.scores import SCORES
+from headscope.core.patterns.scores import ABOVE
 from headscope.errors import Unavailable
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
@@ -117,14 +117,13 @@ def test_attribution_sums_to_the_logit(model: HeadModel) -> None:
 
 def test_its_known_heads_do_induction_on_random_tokens(model: HeadModel) -> None:
     drawn = np.concatenate([repeated_tokens(model.tokenizer, 50, 1, seed) for seed in (0, 1)])
-    scores, loss = measure(model, Rows(torch.from_numpy(drawn), 50, 2), None, lambda: None)
-    mean = scores.mean(dim=1)
-    names = [score.name for score in SCORES]
+    found = measure(model, Rows(torch.from_numpy(drawn), 50, 2), None, lambda: None)
+    mean, loss = found.above.mean(dim=1), found.loss
     for score, count, known in (
         ("induction", 3, {(18, 6), (17, 4), (17, 3)}),
         ("previous", 2, {(16, 0), (11, 1)}),
     ):
-        order = mean[names.index(score)].flatten().argsort(descending=True)[:count].tolist()
+        order = mean[ABOVE.index(score)].flatten().argsort(descending=True)[:count].tolist()
         assert {divmod(index, 9) for index in order} == known
     assert loss[:, 51:].mean() < loss[:, 1:50].mean() / 3
 

@@ -58,9 +58,17 @@ def test_three_muted_heads_destroy_the_copy(server: Server) -> None:
 
 def test_those_heads_have_the_strongest_stripes(server: Server) -> None:
     seen = ask(server, "look")
-    names = [score["name"] for score in seen["scores"]]
-    induction = decode(seen["values"])[names.index("induction")]
-    strongest = {divmod(int(i), 9) for i in np.argsort(induction, axis=None)[::-1][:10]}
-    assert {(17, 4), (18, 6), (17, 3)} <= strongest
+    induction = decode(seen["above"]["values"])[seen["above"]["names"].index("induction")]
+    strongest = {divmod(int(i), 9) for i in np.argsort(induction, axis=None)[::-1][:3]}
+    assert strongest == {(17, 4), (18, 6), (17, 3)}
+    assert seen["above"]["tells"][0]
     assert seen["bos"] == "none"
     assert seen["loss_repeat"] < seen["loss_first"]
+
+
+def test_two_repeats_name_nobody_and_random_ones_rank(server: Server) -> None:
+    seen = ask(server, "look", text="When Mary and John went to the store, John gave a drink to")["above"]
+    assert seen["queries"][0] == 2
+    assert {seen["claim_words"][code] for code in np.unique(decode(seen["claims"])[0])} == {"too few"}
+    strongest = {divmod(int(i), 9) for i in np.argsort(-decode(seen["repeats"])[0], axis=None)[:3]}
+    assert strongest == {(17, 4), (18, 6), (17, 3)}

@@ -160,6 +160,42 @@ def test_a_look_agrees_with_the_patterns(worker: Served) -> None:
     np.testing.assert_allclose((thumbs / 255.0) ** 2, patterns[:, :, rows, columns], atol=4e-3)
 
 
+def test_a_look_says_what_heads_give_above_their_columns_and_what_may_be_claimed(worker: Served) -> None:
+    seen = worker.client.ask(LOOK, LookIn(model="tiny", text=TEXT))
+    patterns = array(worker.client.ask(PATTERNS, PatternsIn(model="tiny", text=TEXT)).patterns).astype("f8")
+    above = seen.above
+    assert above is not None
+    assert above.names == ["induction", "duplicate", "previous"]
+    n = len(seen.tokens)
+    aims = [{p + 1 for p in seen.copies[i] if p + 1 < i} for i in range(n)]
+    others = {k: [q for q in range(k, n) if k not in aims[q]] for k in range(1, n)}
+    level = {k: patterns[:, :, rows, k].mean(-1) for k, rows in others.items()}
+    excess = [sum(patterns[:, :, i, k] - level[k] for k in aims[i]) for i in range(n) if aims[i]]
+    np.testing.assert_allclose(array(above.values)[0], np.mean(excess, axis=0), atol=1e-5)
+    low, high = array(above.low)[0], array(above.high)[0]
+    assert (low <= array(above.values)[0] + 1e-6).all()
+    assert (high >= array(above.values)[0] - 1e-6).all()
+    assert above.queries == [len(excess), sum(map(bool, seen.copies)), n - 1]
+    assert above.tells == [count >= 8 for count in above.queries] == [False, False, True]
+    words = np.array(above.claim_words)[array(above.claims)]
+    assert set(words[0].reshape(-1)) == {"too few"}
+    assert "too few" not in words[2]
+
+
+def test_random_repeats_rank_where_a_prompt_repeats_too_little_and_are_measured_once(worker: Served) -> None:
+    gates = muted((1, 2))
+    few = worker.client.ask(LOOK, LookIn(model="tiny", text=TEXT)).above
+    gated = worker.client.ask(LOOK, LookIn(model="tiny", text=TEXT, gates=gates)).above
+    enough = worker.client.ask(LOOK, LookIn(model="tiny", text="cat dog " * 6)).above
+    assert few is not None
+    assert gated is not None
+    assert enough is not None
+    assert array(few.repeats).shape == (3, 3, 4)
+    assert few.repeats == gated.repeats, "of the ungated model, kept"
+    assert enough.tells == [True] * 3
+    assert enough.repeats is None
+
+
 def test_losses_of_a_look_are_those_of_the_gates(worker: Served) -> None:
     gates = muted((1, 2))
     answer = worker.client.ask(GATES, GatesIn(model="tiny", text=TEXT, gates=gates))

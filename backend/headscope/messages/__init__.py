@@ -22,6 +22,7 @@ from headscope.messages.circuits import VirtualIn as VirtualIn
 from headscope.messages.circuits import VirtualOut as VirtualOut
 from headscope.messages.circuits import Weighed as Weighed
 from headscope.messages.lab import MAX_TEXT as MAX_TEXT
+from headscope.messages.lab import AboveOut as AboveOut
 from headscope.messages.lab import Answer as Answer
 from headscope.messages.lab import AttributionIn as AttributionIn
 from headscope.messages.lab import AttributionOut as AttributionOut

@@ -148,6 +148,40 @@ class Thumbs(Schema):
     values: TypedArray = Field(description="[layers, heads, size(size+1)/2] u1 as PatternsOut's `triangle`.")
 
 
+class AboveOut(Schema):
+    """What a head gives its targets above what their columns get from other queries: what heads are named by.
+
+    0 for a head that looks at one frequent token whatever the query; docs/design/patterns.md has the formula.
+    """
+
+    model_config = example(
+        names=["induction"],
+        values=TypedArray(dtype="f4", shape="1, 1, 1", bdata="AAAAPw=="),
+        low=TypedArray(dtype="f4", shape="1, 1, 1", bdata="AACAPg=="),
+        high=TypedArray(dtype="f4", shape="1, 1, 1", bdata="AABAPw=="),
+        queries=[12],
+        tells=[True],
+        claims=TypedArray(dtype="u1", shape="1, 1, 1", bdata="Ag=="),
+        claim_words=["none", "faint", "clear", "too few"],
+        repeats=None,
+    )
+
+    names: list[str] = Field(description="The scores, in the order of the arrays.")
+    values: TypedArray = Field(description="[scores, layers, heads] f4: means over queries; NaN without any.")
+    low: TypedArray = Field(
+        description="[scores, layers, heads] f4: lower ends at 95 %, by bootstrap over queries."
+    )
+    high: TypedArray = Field(description="[scores, layers, heads] f4: upper ends.")
+    queries: list[int] = Field(description="How many queries each score is a mean of.")
+    tells: list[bool] = Field(description="Whether these are enough to name a head by; else `repeats` ranks.")
+    claims: TypedArray = Field(description="[scores, layers, heads] u1: a place in `claim_words`.")
+    claim_words: list[str]
+    repeats: TypedArray | None = Field(
+        description="[scores, layers, heads] f4: the same on random tokens that repeat, of the ungated "
+        "model, where some score has too few queries here."
+    )
+
+
 class LookOut(Schema):
     """All heads on one prompt."""
 
@@ -160,6 +194,7 @@ class LookOut(Schema):
         copies=[[]],
         scores=[ScoreOut.example()],
         values=TypedArray(dtype="f4", shape="1, 1, 1", bdata="AAAAAA=="),
+        above=AboveOut.example(),
         loss=TypedArray(dtype="f4", shape="1", bdata="AADAfw=="),
         loss_first=None,
         loss_repeat=None,
@@ -177,6 +212,9 @@ class LookOut(Schema):
     )
     scores: list[ScoreOut]
     values: TypedArray = Field(description="[scores, layers, heads] f4; NaN where a prompt gives no value.")
+    above: AboveOut | None = Field(
+        default=None, description="Null in what shares kept before there was such a score."
+    )
     loss: TypedArray = Field(description="[tokens] f4, NaN for the first, which nothing predicts.")
     loss_first: float | None = Field(description="Mean loss of tokens that stand for the first time.")
     loss_repeat: float | None = Field(

@@ -49,6 +49,11 @@ def _gates(handler: RequestHandler, wanted: Any) -> Schema:
     return handler.answer(wanted, planned)
 
 
+def _look(handler: RequestHandler, wanted: Any) -> Schema:
+    planned = partial(look.plan, repeat_scores=handler.repeat_scores, inside=handler.references)
+    return handler.answer(wanted, planned)
+
+
 def _continue(handler: RequestHandler, wanted: Any) -> Schema:
     between = handler.device_queue.alternate
     planned = partial(continuation.plan, between=between, inside=handler.references)
@@ -61,7 +66,7 @@ def _accuracy(handler: RequestHandler, wanted: AccuracyIn) -> TaskAccuracyOut:
 
 
 ANSWERS: Final[Mapping[Question[Any, Any], Answer]] = {
-    LOOK: gated_prompt(look.plan),
+    LOOK: _look,
     PATTERNS: on_prompt(patterns.plan),
     GATES: _gates,
     CONTINUE: _continue,

@@ -26,6 +26,7 @@ from headscope.worker.lab.gates import ReadingCache
 from headscope.worker.lab.plan import Plan, admit
 from headscope.worker.lab.prompt import Prompt, read
 from headscope.worker.lab.references import References
+from headscope.worker.lab.repeats import RepeatScores
 from headscope.worker.latest import LatestRequests
 from headscope.worker.model_cache import ModelCache
 
@@ -49,6 +50,7 @@ class RequestHandler:
     secret: str
     latest: LatestRequests = field(default_factory=LatestRequests)
     readings: ReadingCache = field(default_factory=ReadingCache)
+    repeat_scores: RepeatScores = field(default_factory=RepeatScores)
     _inside: threading.BoundedSemaphore = field(
         default_factory=lambda: threading.BoundedSemaphore(MOST_INSIDE)
     )

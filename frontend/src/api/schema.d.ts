@@ -1137,6 +1137,79 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AboveOut
+         * @description What a head gives its targets above what their columns get from other queries: what heads are named by.
+         *
+         *     0 for a head that looks at one frequent token whatever the query; docs/design/patterns.md has the formula.
+         * @example {
+         *       "names": [
+         *         "induction"
+         *       ],
+         *       "values": {
+         *         "dtype": "f4",
+         *         "shape": "1, 1, 1",
+         *         "bdata": "AAAAPw=="
+         *       },
+         *       "low": {
+         *         "dtype": "f4",
+         *         "shape": "1, 1, 1",
+         *         "bdata": "AACAPg=="
+         *       },
+         *       "high": {
+         *         "dtype": "f4",
+         *         "shape": "1, 1, 1",
+         *         "bdata": "AABAPw=="
+         *       },
+         *       "queries": [
+         *         12
+         *       ],
+         *       "tells": [
+         *         true
+         *       ],
+         *       "claims": {
+         *         "dtype": "u1",
+         *         "shape": "1, 1, 1",
+         *         "bdata": "Ag=="
+         *       },
+         *       "claim_words": [
+         *         "none",
+         *         "faint",
+         *         "clear",
+         *         "too few"
+         *       ],
+         *       "repeats": null
+         *     }
+         */
+        AboveOut: {
+            /**
+             * Names
+             * @description The scores, in the order of the arrays.
+             */
+            names: string[];
+            /** @description [scores, layers, heads] f4: means over queries; NaN without any. */
+            values: components["schemas"]["TypedArray"];
+            /** @description [scores, layers, heads] f4: lower ends at 95 %, by bootstrap over queries. */
+            low: components["schemas"]["TypedArray"];
+            /** @description [scores, layers, heads] f4: upper ends. */
+            high: components["schemas"]["TypedArray"];
+            /**
+             * Queries
+             * @description How many queries each score is a mean of.
+             */
+            queries: number[];
+            /**
+             * Tells
+             * @description Whether these are enough to name a head by; else `repeats` ranks.
+             */
+            tells: boolean[];
+            /** @description [scores, layers, heads] u1: a place in `claim_words`. */
+            claims: components["schemas"]["TypedArray"];
+            /** Claim Words */
+            claim_words: string[];
+            /** @description [scores, layers, heads] f4: the same on random tokens that repeat, of the ungated model, where some score has too few queries here. */
+            repeats: components["schemas"]["TypedArray"] | null;
+        };
+        /**
          * AccessOut
          * @example {
          *       "access": "signed-in"
@@ -3627,6 +3700,44 @@ export interface components {
          *         "shape": "1, 1, 1",
          *         "bdata": "AAAAAA=="
          *       },
+         *       "above": {
+         *         "names": [
+         *           "induction"
+         *         ],
+         *         "values": {
+         *           "dtype": "f4",
+         *           "shape": "1, 1, 1",
+         *           "bdata": "AAAAPw=="
+         *         },
+         *         "low": {
+         *           "dtype": "f4",
+         *           "shape": "1, 1, 1",
+         *           "bdata": "AACAPg=="
+         *         },
+         *         "high": {
+         *           "dtype": "f4",
+         *           "shape": "1, 1, 1",
+         *           "bdata": "AABAPw=="
+         *         },
+         *         "queries": [
+         *           12
+         *         ],
+         *         "tells": [
+         *           true
+         *         ],
+         *         "claims": {
+         *           "dtype": "u1",
+         *           "shape": "1, 1, 1",
+         *           "bdata": "Ag=="
+         *         },
+         *         "claim_words": [
+         *           "none",
+         *           "faint",
+         *           "clear",
+         *           "too few"
+         *         ],
+         *         "repeats": null
+         *       },
          *       "loss": {
          *         "dtype": "f4",
          *         "shape": "1",
@@ -3669,6 +3780,8 @@ export interface components {
             scores: components["schemas"]["ScoreOut"][];
             /** @description [scores, layers, heads] f4; NaN where a prompt gives no value. */
             values: components["schemas"]["TypedArray"];
+            /** @description Null in what shares kept before there was such a score. */
+            above?: components["schemas"]["AboveOut"] | null;
             /** @description [tokens] f4, NaN for the first, which nothing predicts. */
             loss: components["schemas"]["TypedArray"];
             /**
@@ -5091,6 +5204,44 @@ export interface components {
          *           "dtype": "f4",
          *           "shape": "1, 1, 1",
          *           "bdata": "AAAAAA=="
+         *         },
+         *         "above": {
+         *           "names": [
+         *             "induction"
+         *           ],
+         *           "values": {
+         *             "dtype": "f4",
+         *             "shape": "1, 1, 1",
+         *             "bdata": "AAAAPw=="
+         *           },
+         *           "low": {
+         *             "dtype": "f4",
+         *             "shape": "1, 1, 1",
+         *             "bdata": "AACAPg=="
+         *           },
+         *           "high": {
+         *             "dtype": "f4",
+         *             "shape": "1, 1, 1",
+         *             "bdata": "AABAPw=="
+         *           },
+         *           "queries": [
+         *             12
+         *           ],
+         *           "tells": [
+         *             true
+         *           ],
+         *           "claims": {
+         *             "dtype": "u1",
+         *             "shape": "1, 1, 1",
+         *             "bdata": "Ag=="
+         *           },
+         *           "claim_words": [
+         *             "none",
+         *             "faint",
+         *             "clear",
+         *             "too few"
+         *           ],
+         *           "repeats": null
          *         },
          *         "loss": {
          *           "dtype": "f4",

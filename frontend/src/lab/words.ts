@@ -5,7 +5,7 @@ import { measured } from "../format/numbers";
 import { written } from "../tokens/visible";
 import type { Head } from "../url/heads";
 import { gateWords, indexOf } from "./state/gates";
-import type { Look } from "./state/look";
+import { columnsOf, type Look } from "./state/look";
 
 /** A head's score: three figures, but what is next to nothing as such. */
 export function scoreText(value: number | undefined): string {
@@ -15,10 +15,11 @@ export function scoreText(value: number | undefined): string {
 /** "Layer 17 · head 4: induction 0.54, previous token 0.02, …, muted". */
 export function headInWords(look: Look, head: Head, gate: number): string {
   const at = indexOf(look, head);
-  const scores = look.scores.map(
-    ({ title, unit }, i) =>
-      `${title.toLowerCase()} ${scoreText(look.values[i]?.[at])}${unit ? ` ${unit}` : ""}`,
-  );
+  const scores = columnsOf(look)
+    .filter(({ title }) => !title.endsWith(", weight"))
+    .map(
+      ({ title, unit, values }) => `${title.toLowerCase()} ${scoreText(values[at])}${unit ? ` ${unit}` : ""}`,
+    );
   const open = gate >= 1 ? "" : ` · ${gateWords(gate)}`;
   return `Layer ${head.layer} · head ${head.head}: ${scores.join(", ")}${open}`;
 }

@@ -111,6 +111,37 @@ const SCORES = [
 const INDUCTION = [0.05, 0.1, 0.02, 0, 0.2, 0.01, Number.NaN, 0.8];
 const ENTROPY = [1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
 
+/** Ten queries, by which 1.3 is clear and 1.0 faint. */
+export function above(more: Partial<NonNullable<Look["above"]>> = {}): NonNullable<Look["above"]> {
+  const values = INDUCTION.map((value) => value || 0);
+  return {
+    names: ["induction"],
+    values: encoded(values, "1, 2, 4"),
+    low: encoded(
+      values.map((value) => value - 0.05),
+      "1, 2, 4",
+    ),
+    high: encoded(
+      values.map((value) => value + 0.05),
+      "1, 2, 4",
+    ),
+    queries: [10],
+    tells: [true],
+    claims: encoded([0, 0, 0, 0, 1, 0, 0, 2], "1, 2, 4", "u1"),
+    claim_words: ["none", "faint", "clear", "too few"],
+    repeats: null,
+    ...more,
+  };
+}
+
+/** Two queries: nobody is named, and 0.2 leads on random tokens that repeat. */
+export const TOO_FEW = above({
+  queries: [2],
+  tells: [false],
+  claims: encoded(Array(8).fill(3), "1, 2, 4", "u1"),
+  repeats: encoded([0, 0.01, 0.7, 0.02, 0.03, 0.04, 0.05, 0.06], "1, 2, 4"),
+});
+
 export function look(more: Partial<Look> = {}): Look {
   return {
     model: "tiny",
@@ -121,6 +152,7 @@ export function look(more: Partial<Look> = {}): Look {
     copies: [[], [], [], [1], [2]],
     scores: SCORES,
     values: encoded([...INDUCTION, ...ENTROPY], "2, 2, 4"),
+    above: null,
     loss: encoded([Number.NaN, 5, 2.5, 1, 0.5], "5"),
     loss_first: 3.75,
     loss_repeat: 0.5,

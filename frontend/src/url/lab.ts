@@ -4,7 +4,6 @@ import { type Head, headName, parseHead } from "./heads";
 /** What heads are sorted by: a score, or their place in the model. */
 export const LAB_SORTS = [
   "induction",
-  "prefix",
   "duplicate",
   "previous",
   "current",

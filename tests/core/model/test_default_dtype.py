@@ -38,7 +38,8 @@ def everything(model: HeadModel) -> dict[str, np.ndarray]:
     gates = torch.tensor([[0.3] * info.n_heads] * info.n_layers, dtype=torch.float32)
     seen = look(model, IDS, BEFORE, weighted=True)
     shares = attribute(model, IDS)
-    scores, losses = measure(model, rows, gates, lambda: None)
+    found = measure(model, rows, gates, lambda: None)
+    scores, losses = found.scores, found.loss
     with torch.no_grad(), model.gated(gates):
         gated = model.logits(torch.tensor([IDS]))
     return {

@@ -27,7 +27,7 @@ from headscope.core.model.head_model import HeadModel
 from headscope.core.model.memory import pass_bytes, run_bytes
 from headscope.core.model.tokens import Token, Tokenizer
 from headscope.core.patterns.repeats import copies, predictable
-from headscope.core.patterns.scores import SCORES
+from headscope.core.patterns.scores import ABOVE, SCORES
 from headscope.tasks.prompts import PromptSet
 
 _LENGTHS = "lengths"
@@ -80,17 +80,19 @@ def assemble(spec: Spec[BatteryParams], pieces: Pieces) -> BatteryResult:
     n_tokens = pieces[_LENGTHS]["n_tokens"]
     parts = [pieces[_key(block)] for block in prompt_blocks(_texts(spec), spec.model)]
     tally = Tally.joined(Tally.from_arrays(part) for part in parts)
+    above: dict[str, Any] = {}
+    if all("above_mean" in part for part in parts):  # pieces of before columns were told from stripes lack it
+        named = Tally.joined(Tally.from_arrays(part, "above_") for part in parts)
+        above = {f"above_{name}": array for name, array in _kept(named).items()}
+        above["queries"] = np.concatenate([part["queries"] for part in parts])
     per_prompt: dict[str, Any] = {
         name: np.concatenate([part[name] for part in parts]) for name in ("n_repeats", *PER_PROMPT)
     }
     skipped = n_tokens > spec.model.n_ctx
     return BatteryResult(
         **BatteryResult.header(spec, seeds=seeds(spec.params)),
-        mean=tally.means().astype(np.float32),
-        sd=tally.spread().astype(np.float32),
-        count=tally.count.astype(np.uint32),
-        top=tally.top,
-        top_value=tally.top_value.astype(np.float32),
+        **_kept(tally),
+        **above,
         n_tokens=n_tokens,
         skipped=skipped.astype(np.uint8),
         **per_prompt,
@@ -99,6 +101,17 @@ def assemble(spec: Spec[BatteryParams], pieces: Pieces) -> BatteryResult:
         n_skipped=int(skipped.sum()),
         notes=_notes(spec, (np.flatnonzero(skipped) + 1).tolist()),
     )
+
+
+def _kept(tally: Tally) -> dict[str, Any]:
+    """As a result keeps it."""
+    return {
+        "mean": tally.means().astype(np.float32),
+        "sd": tally.spread().astype(np.float32),
+        "count": tally.count.astype(np.uint32),
+        "top": tally.top,
+        "top_value": tally.top_value.astype(np.float32),
+    }
 
 
 def _texts(spec: Spec[BatteryParams]) -> Sequence[str]:
@@ -133,6 +146,8 @@ def _scores(spec: Spec[BatteryParams], block: range, context: Context) -> Kept:
 
     model, info = context.model, context.model.info
     values = np.full((len(block), len(SCORES), info.n_layers, info.n_heads), np.nan, np.float32)
+    above = np.full((len(block), len(ABOVE), info.n_layers, info.n_heads), np.nan, np.float32)
+    queries = np.zeros((len(block), len(ABOVE)), np.uint32)
     losses = {name: np.full(len(block), np.nan, np.float32) for name in PER_PROMPT}
     n_repeats = np.zeros(len(block), np.uint32)
     vector = spec.input("gates", GateVector)
@@ -144,7 +159,8 @@ def _scores(spec: Spec[BatteryParams], block: range, context: Context) -> Kept:
         with nullcontext() if gates is None else model.gated(gates):
             seen = looks(model, [[t.id for t in tokens] for _, tokens in batch], before, most_thumb_bytes=0)
         for (row, tokens), repeated, look in zip(batch, before, seen, strict=True):
-            values[row] = look.values
+            values[row], above[row] = look.values, look.above
+            queries[row] = [excess.shape[-1] for excess in look.excess]
             n_repeats[row] = sum(map(bool, repeated))
             first = [i for i, token in enumerate(tokens) if not (repeated[i] or token.special)]
             places = (range(1, len(tokens)), first, predictable(repeated))
@@ -152,7 +168,8 @@ def _scores(spec: Spec[BatteryParams], block: range, context: Context) -> Kept:
                 losses[name][row] = _mean_at(look.loss, list(at))
         done += len(batch)
         context.report(Progress("prompts", "", done, len(block), None, done / len(block)))
-    return {**Tally.of(values, block.start).arrays(), **losses, "n_repeats": n_repeats}
+    tallies = {**Tally.of(values, block.start).arrays(), **Tally.of(above, block.start).arrays("above_")}
+    return {**tallies, **losses, "n_repeats": n_repeats, "queries": queries}
 
 
 def _batches(

@@ -12,7 +12,7 @@ from headscope.analyses.battery.result import BatteryResult
 from headscope.analyses.columns import flat
 from headscope.core.arrays import encode
 from headscope.core.model.info import head_name
-from headscope.core.patterns.scores import SCORES
+from headscope.core.patterns.scores import ABOVE_LEVEL, SCORES
 from headscope.figures import bars, curves, head_grid
 from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
@@ -25,13 +25,17 @@ def score_map(index: int) -> Callable[[BatteryResult, View], Drawing]:
     score = SCORES[index]
 
     def draw(result: BatteryResult, view: View) -> Drawing:
-        values = result.mean[index]
+        found = result.over_prompts(score.name)
+        values = found.mean
         known = values[np.isfinite(values)]
         high = max(1.0, float(known.max())) if score.unit and len(known) else 1.0
         group = result.model.n_heads // result.model.n_kv_heads
         figure = head_grid.magnitudes(values, view.colours, name=score.name, high=high, group=group)
-        gave = int(result.count[index].max())
-        reading = f"{score.reading} Mean over the {gave:,} prompts that gave a value."
+        gave = int(found.count.max())
+        level = "" if found.queries is None else f" {ABOVE_LEVEL}"
+        reading = f"{score.reading}{level} Mean over the {gave:,} prompts that gave a value."
+        if gave and not found.tells:
+            reading += f" {_too_few(found.queries)}"
         if not gave:
             reading = f"{score.reading} No prompt gave a value: nothing repeats in them."
         return titled(figure, score.title, reading, score=score.name, statistic="mean over prompts")
@@ -41,7 +45,8 @@ def score_map(index: int) -> Callable[[BatteryResult, View], Drawing]:
 
 def heads(result: BatteryResult, view: View) -> Drawing:
     """The strongest induction heads over the prompts."""
-    mean, error = flat(result.mean[0]), flat(result.sd[0])
+    found = result.over_prompts("induction")
+    mean, error = flat(found.mean), flat(found.sd)
     order = np.argsort(-np.where(np.isfinite(mean), mean, -np.inf), kind="stable")
     order = order[np.isfinite(mean[order])][:RANKED]
     names = [head_name(divmod(index, result.model.n_heads)) for index in order.tolist()]
@@ -61,7 +66,14 @@ def heads(result: BatteryResult, view: View) -> Drawing:
         "Mean over prompts; whiskers are one standard deviation over prompts. The table holds all heads, all "
         "scores, and the prompts where each is strongest."
     )
+    if found.queries is not None:
+        reading = f"{ABOVE_LEVEL} {reading}" if found.tells else f"{_too_few(found.queries)} {reading}"
     return titled({"data": [trace], "layout": layout}, "The strongest induction heads", reading)
+
+
+def _too_few(queries: int | None) -> str:
+    tokens = "one token" if queries == 1 else f"{queries} tokens"
+    return f"Too few repeats to tell: the prompts have {tokens} to measure it by, which names no head."
 
 
 def prompts(result: BatteryResult, view: View) -> Drawing:

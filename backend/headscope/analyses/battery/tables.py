@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from headscope.analyses.battery.result import BatteryResult
+from headscope.analyses.battery.result import BatteryResult, OverPrompts
 from headscope.analyses.battery.tally import TOP
 from headscope.analyses.columns import Column, Table, flat, places, table
 from headscope.core.patterns.scores import SCORES, Score
@@ -17,7 +18,13 @@ def score(index: int) -> Callable[[BatteryResult, View], Table]:
     """A row for each head: one score's mean, spread and count over prompts, and its strongest prompts."""
 
     def rows(result: BatteryResult, view: View) -> Table:
-        return table([*places(result.model), *_columns(result, index, "")])
+        each = SCORES[index]
+        found = result.over_prompts(each.name)
+        columns = [*places(result.model), *_columns(each, found, "")]
+        if found.queries is not None:
+            weight = flat(result.weights(each.name).mean)
+            columns.append(("weight", "weight as it is, mean over prompts", each.unit or "", weight))
+        return table(columns)
 
     return rows
 
@@ -25,9 +32,14 @@ def score(index: int) -> Callable[[BatteryResult, View], Table]:
 def heads(result: BatteryResult, view: View) -> Table:
     """A row for each head, the strongest induction head first: all scores with their strongest prompts."""
     columns = places(result.model)
-    for index, each in enumerate(SCORES):
-        columns += _columns(result, index, each.name)
-    mean = flat(result.mean[0])
+    for each in SCORES:
+        columns += _columns(each, result.weights(each.name), each.name)
+    for each in SCORES:
+        found = result.over_prompts(each.name)
+        if found.queries is not None:
+            above = replace(each, title=f"{each.title}, above its columns")
+            columns += _columns(above, found, f"{each.name}_above")
+    mean = flat(result.over_prompts("induction").mean)
     order = np.argsort(-np.where(np.isfinite(mean), mean, -np.inf), kind="stable")
     return table([(name, title, unit, values[order]) for name, title, unit, values in columns])
 
@@ -46,27 +58,22 @@ def prompts(result: BatteryResult, view: View) -> Table:
     return table(columns)
 
 
-def _columns(result: BatteryResult, index: int, prefix: str) -> list[Column]:
+def _columns(score: Score, found: OverPrompts, prefix: str) -> list[Column]:
     """What is known of one score, its columns named after it where ``prefix`` is given."""
-    score: Score = SCORES[index]
     start, words = (f"{prefix}_", f"{score.title.lower()}, ") if prefix else ("", "")
     unit = score.unit or ""
     columns: list[Column] = [
-        (f"{start}mean", f"{words}mean over prompts", unit, flat(result.mean[index])),
-        (f"{start}sd", f"{words}sd over prompts", unit, flat(result.sd[index])),
-        (f"{start}count", f"{words}prompts with a value", "", flat(result.count[index])),
+        (f"{start}mean", f"{words}mean over prompts", unit, flat(found.mean)),
+        (f"{start}sd", f"{words}sd over prompts", unit, flat(found.sd)),
+        (f"{start}count", f"{words}prompts with a value", "", flat(found.count)),
     ]
     for place in range(TOP):
-        number = result.top[index, ..., place].astype(float)
+        number = found.top[..., place].astype(float)
+        value = flat(found.top_value[..., place])
         ordinal = ("strongest", "second", "third")[place]
         columns += [
             (f"{start}top{place + 1}", f"{words}{ordinal} prompt", "", _numbers(flat(number))),
-            (
-                f"{start}top{place + 1}_value",
-                f"{words}value there",
-                unit,
-                flat(result.top_value[index, ..., place]),
-            ),
+            (f"{start}top{place + 1}_value", f"{words}value there", unit, value),
         ]
     return columns
 

@@ -50,13 +50,13 @@ class Tally:
         return reduce(cls._with, tallies)
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Tally:
+    def from_arrays(cls, arrays: Arrays, prefix: str = "") -> Tally:
         """The inverse of ``arrays``."""
-        return cls(**{name: arrays[name] for name in cls.__dataclass_fields__})
+        return cls(**{name: arrays[f"{prefix}{name}"] for name in cls.__dataclass_fields__})
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self, prefix: str = "") -> dict[str, np.ndarray]:
         """By name, as a piece keeps them."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {f"{prefix}{name}": getattr(self, name) for name in self.__dataclass_fields__}
 
     def spread(self) -> Float64[np.ndarray, "score layer head"]:
         """Standard deviation over prompts with n - 1; NaN below two."""

@@ -18,7 +18,7 @@ from headscope.core.model.info import ModelInfo
 from headscope.core.model.memory import ELEMENT_BYTES, PROGRAM_BYTES, pass_bytes
 from headscope.core.model.tokens import Tokenizer
 from headscope.core.patterns.random_repeats import repeated_tokens
-from headscope.core.patterns.scores import SCORES
+from headscope.core.patterns.scores import ABOVE, SCORES
 from headscope.errors import Invalid
 
 _EIG = 25.0  # FLOP of a d x d eigenvalue problem, in d^3
@@ -90,12 +90,11 @@ def _scores(params: EigenParams, context: Context) -> Kept:
 
     drawn = [repeated_tokens(context.model.tokenizer, params.length, 1, seed) for seed in seeds(params)]
     rows = Rows(torch.from_numpy(np.concatenate(drawn)), params.length, 2)
-    scores, _ = measure(context.model, rows, None, context.checkpoint)
+    found = measure(context.model, rows, None, context.checkpoint)
     names = [score.name for score in SCORES]
-    return {
-        name: scores[names.index(name)].numpy().astype(np.float32)
-        for name in ("induction", "previous", "current")
-    }
+    weights = {name: found.scores[names.index(name)] for name in ("induction", "previous", "current")}
+    above = {f"{name}_above": found.above[ABOVE.index(name)] for name in ("induction", "previous")}
+    return {name: scores.numpy().astype(np.float32) for name, scores in (weights | above).items()}
 
 
 def _spectra(params: EigenParams, context: Context) -> Kept:
@@ -117,7 +116,9 @@ def _through(params: EigenParams, context: Context) -> Kept:
 
     from headscope.core.circuits.eigen import through_previous
 
-    previous = torch.from_numpy(np.array(context.pieces["scores"]["previous"])).mean(0)
+    scores = context.pieces["scores"]
+    drawn = torch.from_numpy(np.array(scores.get("previous_above", scores["previous"])))
+    previous = drawn.mean(0).clamp(min=torch.finfo(torch.float32).tiny)  # weights: none may be below 0
     weights = weights_of(context.model, params)
     found = through_previous(weights, previous, context.checkpoint)
     return {

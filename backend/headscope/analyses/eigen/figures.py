@@ -54,7 +54,7 @@ def induction_plane(result: EigenResult, view: View) -> Drawing:
     trace = plane.head_dots(
         result.positivity["qk_best"],
         result.positivity["ov"],
-        result.induction.mean(axis=0),
+        result.named_by("induction").mean(axis=0),
         view.colours,
         hover,
         "induction score",

@@ -25,7 +25,8 @@ class EigenResult(Result):
     """Every head's ``SPECTRA`` and their positivity in [-1, 1]; scores on repeated tokens.
 
     A spectrum has real and imaginary parts, the largest modulus first; ``qk_offset`` is of models with rotary
-    positions. ``best_previous`` is the previous-token head (layer, head) before each layer, -1 for none.
+    positions. ``best_previous`` is the previous-token head (layer, head) before each layer, -1 for none, by
+    what is above the columns' level (``core.patterns.above``), which earlier results lack.
     """
 
     NAME: ClassVar[str] = "eigen"
@@ -37,8 +38,14 @@ class EigenResult(Result):
     induction: DrawnScores
     previous: DrawnScores
     current: DrawnScores
+    induction_above: DrawnScores | None = None
+    previous_above: DrawnScores | None = None
     limits: Sequence[str]
     notes: Sequence[str]
+
+    def named_by(self, name: str) -> DrawnScores:
+        """Above the columns' level where that is known."""
+        return self.arrays.get(f"{name}_above", self.arrays[name])
 
     @property
     def most_copying(self) -> tuple[int, int]:
@@ -63,7 +70,7 @@ def headline(result: EigenResult, threshold: float = 0.5) -> dict[str, Any]:
         "most_copying_head": head_name(result.most_copying),
         "most_copying_score": float(ov[result.most_copying]),
         "copying_heads": int((ov > 0.5).sum()),
-        "previous_token_head": head_name(_highest(result.previous.mean(axis=0))),
+        "previous_token_head": head_name(_highest(result.named_by("previous").mean(axis=0))),
         "heads_that_copy_and_match": int(corner.sum()),
     }
 

@@ -29,8 +29,8 @@ def heads(result: EigenResult, view: View) -> Table:
     best = ["" if layer < 0 else head_name((layer, head)) for layer, head in result.best_previous.tolist()]
     columns.append(("best_previous", "best previous-token head before", "", np.repeat(best, info.n_heads)))
     for name, title, scores in (
-        ("previous", "previous-token score", result.previous),
-        ("induction", "induction score", result.induction),
+        ("previous", "previous-token score", result.named_by("previous")),
+        ("induction", "induction score", result.named_by("induction")),
     ):
         mean = quietly(np.nanmean, scores, axis=0)
         columns.append((name, f"{title}, mean over draws", "", flat(mean)))

@@ -65,7 +65,7 @@ class InContextLearningParams(Params):
         max_length=64,
         title="Induction run",
         description="The id of a finished run of the same model: the heads with its highest "
-        "prefix-matching scores are closed.",
+        "induction scores are closed.",
     )
     strongest: int = Field(
         default=10,
@@ -106,5 +106,5 @@ def closed_heads(spec: Spec[InContextLearningParams]) -> list[Head]:
     if not spec.inputs.get("induction"):
         return []
     run = spec.needed("induction", InductionResult)
-    count = min(spec.params.strongest, int(np.prod(run.prefix.shape[1:])))
-    return strongest(run.prefix, count)
+    score = run.prefix if run.induction_above is None else run.induction_above
+    return strongest(score, min(spec.params.strongest, int(np.prod(score.shape[1:]))))

@@ -20,6 +20,7 @@ from headscope.analyses.induction.result import NAMES, InductionResult, stronges
 from headscope.analyses.induction.schema import InductionParams, learning_pair, positions
 from headscope.core.gating.gate_vector import GateVector
 from headscope.core.patterns.random_repeats import repeated_tokens
+from headscope.core.patterns.scores import ABOVE
 
 if TYPE_CHECKING:
     import torch
@@ -77,6 +78,7 @@ def assemble(spec: Spec[InductionParams], pieces: Pieces) -> InductionResult:
     return InductionResult(
         **InductionResult.header(spec, seeds=seeds(params)),
         **dict(zip(NAMES, scores.astype(np.float32), strict=True)),
+        **_above(draws),
         loss=loss.astype(np.float32),
         loss_first=first.astype(np.float32),
         loss_second=second.astype(np.float32),
@@ -109,10 +111,16 @@ def _measure(spec: Spec[InductionParams], draws: range, context: Context) -> Kep
     from headscope.analyses.induction.measure import measure
 
     rows = _rows(spec.params, draws, context)
-    scores, loss = measure(context.model, rows, _gates(spec), context.checkpoint)
-    first, second = (loss[:, part].mean(1).numpy() for part in (rows.first(), rows.second()))
+    found = measure(context.model, rows, _gates(spec), context.checkpoint)
+    first, second = (found.loss[:, part].mean(1).numpy() for part in (rows.first(), rows.second()))
     context.report(Progress("scores", "", len(draws), len(draws), float(second.mean()), 1.0))
-    return {"scores": scores.numpy(), "loss": loss.numpy(), "first": first, "second": second}
+    return {
+        "scores": found.scores.numpy(),
+        "above": found.above.numpy(),
+        "loss": found.loss.numpy(),
+        "first": first,
+        "second": second,
+    }
 
 
 def _ablate(spec: Spec[InductionParams], draws: range, ranks: range, context: Context) -> Kept:
@@ -131,8 +139,18 @@ def _ablate(spec: Spec[InductionParams], draws: range, ranks: range, context: Co
 
 def _ablated_heads(spec: Spec[InductionParams], pieces: Pieces) -> list[tuple[int, int]]:
     """The strongest induction heads of all draws."""
-    parts = [pieces[_draws_key(draws)]["scores"][0] for draws in draw_blocks(spec)]
-    return strongest(np.concatenate(parts), ablated(spec.params, spec.model))
+    draws = [pieces[_draws_key(block)] for block in draw_blocks(spec)]
+    above = _above(draws).get("induction_above")
+    score = np.concatenate([block["scores"][0] for block in draws]) if above is None else above
+    return strongest(score, ablated(spec.params, spec.model))
+
+
+def _above(draws: Sequence[Kept]) -> dict[str, np.ndarray]:
+    """Scores above their columns' level, by the result's names; none where a piece is of before."""
+    if not all("above" in block for block in draws):
+        return {}
+    joined = np.concatenate([block["above"] for block in draws], axis=1).astype(np.float32)
+    return {f"{name}_above": scores for name, scores in zip(ABOVE, joined, strict=True)}
 
 
 def _rows(params: InductionParams, draws: range, context: Context) -> Rows:

@@ -12,7 +12,7 @@ from headscope.analyses.columns import flat, over_seeds, quietly, spread
 from headscope.analyses.induction import tables
 from headscope.analyses.induction.result import InductionResult
 from headscope.core.model.info import head_name
-from headscope.core.patterns.scores import SCORES, Score
+from headscope.core.patterns.scores import ABOVE, ABOVE_LEVEL, SCORES, Score
 from headscope.figures import bars, curves, head_grid
 from headscope.figures.theme import Drawing, titled
 from headscope.figures.view import View
@@ -37,15 +37,19 @@ def score_map(score: Score) -> Callable[[InductionResult, View], Drawing]:
     """The map of one score: its mean over draws; in the modes always and any its lowest or highest draw."""
 
     def draw(result: InductionResult, view: View) -> Drawing:
-        values = over_seeds(result.score(score.name), view.mode)
+        values = over_seeds(result.named_by(score.name), view.mode)
         high = float(np.log(result.positions)) if score.name == "entropy" else 1.0
         group = result.model.n_heads // result.model.n_kv_heads
         figure = head_grid.magnitudes(values, view.colours, name=score.name, high=high, group=group)
         statistic = _STATISTICS[view.mode]
         scale = "from 0 to an even look at all tokens" if score.name == "entropy" else "from 0 to 1"
         reading = f"{_READINGS[score.name]}; {statistic}, {scale}."
+        if score.name in ABOVE and result.above:
+            reading += f" {ABOVE_LEVEL}"
         if score.name == "prefix" and result.params["copies"] == 2:
-            reading += " With two copies it is the induction score."
+            reading += " With two copies it is the induction score" + (
+                ", columns included." if result.above else "."
+            )
         return titled(figure, score.title, reading, score=score.name, statistic=statistic, mode=view.mode)
 
     return draw
@@ -53,7 +57,7 @@ def score_map(score: Score) -> Callable[[InductionResult, View], Drawing]:
 
 def heads(result: InductionResult, view: View) -> Drawing:
     """The strongest induction heads, with the spread over draws."""
-    mean, error = (flat(values) for values in _over_draws(result.induction))
+    mean, error = (flat(values) for values in _over_draws(result.named_by("induction")))
     order = np.argsort(-mean, kind="stable")[:RANKED]
     names = [head_name(divmod(index, result.model.n_heads)) for index in order.tolist()]
     colour = view.colours.scale[3]
@@ -70,7 +74,7 @@ def heads(result: InductionResult, view: View) -> Drawing:
     reading = (
         f"The {len(names)} heads that look most at what came next the first time; whiskers are one standard "
         "deviation over the draws. The table holds all heads and all scores."
-        f"{result.model.added_note}"
+        f"{f' {ABOVE_LEVEL}' if result.above else ''}{result.model.added_note}"
     )
     return titled({"data": [trace], "layout": layout}, "The strongest induction heads", reading)
 

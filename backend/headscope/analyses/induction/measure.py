@@ -6,6 +6,9 @@ Queries i are those of the second copy; A is a head's pattern [Elhage et al. 202
     current = mean A[i, i]            sink = mean A[i, 0]             entropy = mean -sum A log A, nats
     prefix = mean over all later copies of the sum over every earlier copy c of A[i, i-cn+1]
 
+Of induction, duplicate and previous there is also what a head gives above its targets' columns
+(``core.patterns.above``): induction and duplicate over all later copies, with every earlier copy a target.
+
 A head is gated off twice: free, the patterns of later heads respond; and with all patterns held as they were
 without the gate, so that only what the head itself moved is missing (pattern-preserving ablation).
 """
@@ -21,6 +24,9 @@ from jaxtyping import Float, Int
 
 from headscope.core.model.batches import budget_for
 from headscope.core.model.head_model import HeadModel
+from headscope.core.patterns.above import Targets, targets
+from headscope.core.patterns.repetition import Repetition
+from headscope.core.patterns.scores import ABOVE, SCORES
 
 Gates = Float[torch.Tensor, "layer head"]
 
@@ -46,6 +52,14 @@ class Rows:
         """The second copy from its second token on: nothing before says that its first token comes."""
         return slice(self.start + self.n + 1, self.start + 2 * self.n)
 
+    def targets(self, device: torch.device) -> tuple[Targets, ...]:
+        """In the order of ``ABOVE``; previous is asked of the second copy alone, as the plain score is."""
+        length = int(self.tokens.shape[1])
+        before = [list(range((at - self.start) % self.n + self.start, at, self.n)) for at in range(length)]
+        induction, duplicate, _ = targets(Repetition.of(before, device))
+        second = torch.arange(self.start + self.n, self.start + 2 * self.n, device=device)
+        return induction, duplicate, Targets.of(second, second - 1, length)
+
     def passes(self, model: HeadModel) -> Iterator[slice]:
         """Rows that go through the model at once, by the device's budget."""
         length = int(self.tokens.shape[1])
@@ -54,26 +68,35 @@ class Rows:
             yield slice(first, first + most)
 
 
-@torch.no_grad()
-def measure(
-    model: HeadModel, rows: Rows, gates: Gates | None, checkpoint: Callable[[], None]
-) -> tuple[Float[torch.Tensor, "score row layer head"], Float[torch.Tensor, "row pos"]]:
-    """Scores, in ``core.patterns.reading.SCORES``' order, and the loss of every token in nats (NaN for the
-    first).
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """``scores`` in the order of ``SCORES``, ``above`` in that of ``ABOVE``; every token's loss in nats, NaN
+    for the first.
     """
+
+    scores: Float[torch.Tensor, "score row layer head"]
+    above: Float[torch.Tensor, "named row layer head"]
+    loss: Float[torch.Tensor, "row pos"]
+
+
+@torch.no_grad()
+def measure(model: HeadModel, rows: Rows, gates: Gates | None, checkpoint: Callable[[], None]) -> Measured:
+    """All heads on all rows, as the model is or under gates."""
     info = model.info
-    shape = (7, len(rows.tokens), info.n_layers, info.n_heads)
-    scores = torch.full(shape, torch.nan, dtype=torch.float32)
-    losses = []
+    shape = (len(rows.tokens), info.n_layers, info.n_heads)
+    scores = torch.full((len(SCORES), *shape), torch.nan, dtype=torch.float32)
+    above = torch.full((len(ABOVE), *shape), torch.nan, dtype=torch.float32)
+    aims, losses = rows.targets(model.device), []
     for part in rows.passes(model):
         checkpoint()
 
         def read(layer: int, pattern: torch.Tensor, _: torch.Tensor | None, part: slice = part) -> None:
             scores[:, part, layer] = repeat_scores(pattern, rows.n, rows.copies).float().cpu()
+            above[:, part, layer] = above_scores(pattern, aims).cpu()
 
         with _under(model, gates), model.reading(read):
             losses.append(model.losses(rows.tokens[part]).cpu())
-    return scores, torch.cat(losses)
+    return Measured(scores, above, torch.cat(losses))
 
 
 @torch.no_grad()
@@ -139,6 +162,15 @@ def repeat_scores(
             torch.special.entr(pattern[..., query, :]).sum(-1).mean(-1),
         ]
     )
+
+
+def above_scores(
+    pattern: Float[torch.Tensor, "row head query key"], aims: Sequence[Targets]
+) -> Float[torch.Tensor, "named row head"]:
+    """One layer's means over queries, each above its targets' columns."""
+    flat = pattern.flatten(0, 1).float()
+    means = [each.excess(flat).mean(-1) for each in aims]
+    return torch.stack(means).unflatten(1, pattern.shape[:2])
 
 
 def _under(model: HeadModel, gates: Gates | None) -> AbstractContextManager[None]:

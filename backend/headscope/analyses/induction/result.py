@@ -22,6 +22,9 @@ PerDraw = Float[np.ndarray, "seed layer head"]
 class InductionResult(Result):
     """Scores of every head (``core.patterns.scores.SCORES``), and losses in nats, of every draw.
 
+    Those called above are less what the targets' columns get anyway (``core.patterns.above``): heads are
+    named by them. Results of before columns were told from stripes have none.
+
     ``loss`` is NaN for the first token, which nothing predicts; ``loss_first`` and ``loss_second`` are means
     over a copy, ``learning`` is the loss at the later of ``learning_pair`` less that at the earlier.
     ``ablated_heads`` are the strongest induction heads as (layer, head), ``rise_free`` and ``rise_frozen``
@@ -38,6 +41,9 @@ class InductionResult(Result):
     current: PerDraw
     sink: PerDraw
     entropy: PerDraw
+    induction_above: PerDraw | None = None
+    duplicate_above: PerDraw | None = None
+    previous_above: PerDraw | None = None
     loss: Float[np.ndarray, "seed position"]
     loss_first: Float[np.ndarray, " seed"]
     loss_second: Float[np.ndarray, " seed"]
@@ -53,8 +59,17 @@ class InductionResult(Result):
     notes: Sequence[str]
 
     def score(self, name: str) -> PerDraw:
-        """One of ``NAMES``."""
+        """One of ``NAMES``: a weight as it is."""
         return self.arrays[name]
+
+    @property
+    def above(self) -> bool:
+        """Whether it knows what is above the columns' level."""
+        return self.induction_above is not None
+
+    def named_by(self, name: str) -> PerDraw:
+        """What heads are named by: above the columns' level, where that is known and the score has one."""
+        return self.arrays.get(f"{name}_above", self.arrays[name])
 
 
 QUANTITIES: Mapping[str, Quantity] = {
@@ -71,7 +86,8 @@ QUANTITIES: Mapping[str, Quantity] = {
 def headline(result: InductionResult, threshold: float = 0.5) -> dict[str, Any]:
     """The strongest induction and previous-token head with their scores, and what the repeat costs."""
     numbers: dict[str, Any] = {}
-    for score, words in ((result.induction, "induction"), (result.previous, "previous_token")):
+    for name, words in (("induction", "induction"), ("previous", "previous_token")):
+        score = result.named_by(name)
         (head,) = strongest(score, 1)
         numbers |= {f"{words}_head": head_name(head), f"{words}_score": float(score.mean(axis=0)[head])}
     return numbers | {

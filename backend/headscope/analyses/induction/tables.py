@@ -8,7 +8,7 @@ import numpy as np
 
 from headscope.analyses.columns import Column, Table, flat, over_seeds, places, quietly, spread, table
 from headscope.analyses.induction.result import InductionResult
-from headscope.core.patterns.scores import SCORES
+from headscope.core.patterns.scores import ABOVE, SCORES
 from headscope.figures.view import View
 
 
@@ -17,7 +17,7 @@ def score(name: str) -> Callable[[InductionResult, View], Table]:
     unit = next(score.unit or "" for score in SCORES if score.name == name)
 
     def rows(result: InductionResult, view: View) -> Table:
-        values = result.score(name)
+        values = result.named_by(name)
         columns: list[Column] = [
             *places(result.model),
             ("mean", "mean over draws", unit, flat(over_seeds(values, "every"))),
@@ -25,6 +25,9 @@ def score(name: str) -> Callable[[InductionResult, View], Table]:
             ("low", "lowest draw", unit, flat(over_seeds(values, "always"))),
             ("high", "highest draw", unit, flat(over_seeds(values, "any"))),
         ]
+        if values is not result.score(name):
+            weight = flat(over_seeds(result.score(name), "every"))
+            columns.append(("weight", "weight as it is, mean over draws", unit, weight))
         return table(columns)
 
     return rows
@@ -39,7 +42,14 @@ def heads(result: InductionResult, view: View) -> Table:
             (f"{each.name}_mean", each.title.lower(), unit, flat(over_seeds(values, "every"))),
             (f"{each.name}_sd", f"{each.title.lower()}, sd over draws", unit, flat(spread(values))),
         ]
-    order = np.argsort(-flat(over_seeds(result.induction, "every")), kind="stable")
+    for each in SCORES:
+        if each.name in ABOVE and result.above:
+            above, words = result.named_by(each.name), f"{each.title.lower()}, above its columns"
+            columns += [
+                (f"{each.name}_above_mean", words, "", flat(over_seeds(above, "every"))),
+                (f"{each.name}_above_sd", f"{words}, sd over draws", "", flat(spread(above))),
+            ]
+    order = np.argsort(-flat(over_seeds(result.named_by("induction"), "every")), kind="stable")
     return table([(name, title, unit, values[order]) for name, title, unit, values in columns])
 
 

@@ -50,10 +50,13 @@ def evidence(spec: Spec[MeaningParams]) -> Evidence:
 
 
 def _induction(run: InductionResult, params: MeaningParams) -> Iterator[Tested]:
-    """Of the weight that isn't on the first token (``beyond_first``), how much is where the name says."""
+    """Of the weight that isn't on the first token (``beyond_first``), how much is where the name says, above
+    what the same columns get from other tokens; of an earlier run, whatever they get.
+    """
     bos, length = int(run.model.bos), int(run.params["length"])
     queries = np.arange(bos + length, bos + int(run.params["copies"]) * length)
-    chance = float((1 / queries).mean())
+    chance = 0.0 if run.above else float((1 / queries).mean())
+    beyond = ", above the column's level" if run.above else ""
     for key, name, measure in (
         ("induction", "induction", "attention to what followed the earlier copy"),
         ("previous", "previous token", "attention to the token just before"),
@@ -61,7 +64,8 @@ def _induction(run: InductionResult, params: MeaningParams) -> Iterator[Tested]:
     ):
         score, error = over_draws(beyond_first(run, key, params.remaining))
         p = _above(score - params.pattern, error, len(run.sink) - 1)
-        test = Test(key, name, measure, "induction", params.pattern, 1, chance, "mean over draws", _T)
+        rule = f"mean over draws{beyond}"
+        test = Test(key, name, measure, "induction", params.pattern, 1, chance, rule, _T)
         yield _tested(test, score, error, p, score >= params.pattern)
 
 
@@ -120,10 +124,11 @@ def beyond_first(run: InductionResult, key: str, remaining: float) -> Float[np.n
     """The first token's column left out: a score over the weight on all other tokens, in every draw.
 
     NaN where a draw leaves less than ``remaining`` there: of next to nothing everything can be a large share.
-    Without BOS the first query's earlier copy is the first token itself; it isn't counted.
+    Without BOS the first query's earlier copy is the first token itself; its weight isn't counted where
+    columns weren't told from stripes.
     """
-    score, first = run.score(key).astype(float), run.sink.astype(float)
-    if key == "duplicate" and not run.model.bos:
+    score, first = run.named_by(key).astype(float), run.sink.astype(float)
+    if key == "duplicate" and not run.model.bos and not run.above:
         score = np.clip(score - first / int(run.params["length"]), 0, None)
     rest = 1 - first
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -9,6 +9,8 @@ induction and prefix matching. The first query has nothing to choose and counts 
 3. duplicate: mean over repeats of the sum of A[i, p] over all p
 4. previous: mean A[i, i-1];  5. current: mean A[i, i];  6. sink: mean A[i, 0]
 7. entropy: mean of -sum over keys of A log A, nats
+
+These are weights as they are; ``core.patterns.above`` takes from three of them what their columns get anyway.
 """
 
 from __future__ import annotations
@@ -19,9 +21,11 @@ from typing import Final
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float32, Int, UInt8, UInt16
+from jaxtyping import Float, Float32, UInt8, UInt16
 
 from headscope.core.model.head_model import HeadModel
+from headscope.core.patterns.above import targets
+from headscope.core.patterns.repetition import Repetition
 from headscope.core.patterns.scores import SCORES
 
 MOST_THUMB_BYTES: Final = 700_000
@@ -52,15 +56,22 @@ class Thumbs:
 class Look:
     """All heads on one prompt.
 
-    ``values`` [score, layer, head], in ``SCORES``' order; NaN where the prompt gives none. ``loss`` [pos],
-    nats of each token as predicted by those before, NaN for the first. ``sink``: mean attention on the first
-    token.
+    ``values`` [score, layer, head], in ``SCORES``' order; NaN where the prompt gives none. ``excess``: of
+    each score in ``ABOVE``, what every query with a target gives it above the columns' level (``above``).
+    ``loss`` [pos], nats of each token as predicted by those before, NaN for the first. ``sink``: mean
+    attention on the first token.
     """
 
     values: Float32[np.ndarray, "score layer head"]
+    excess: tuple[Float32[np.ndarray, "layer head _"], ...]
     loss: Float32[np.ndarray, " pos"]
     sink: float
     thumbs: Thumbs | None
+
+    @property
+    def above(self) -> Float32[np.ndarray, "score layer head"]:
+        """Means over queries, in the order of ``ABOVE``; NaN where no query has a target."""
+        return np.stack([_mean(each) for each in self.excess])
 
 
 def look(
@@ -123,43 +134,6 @@ def score_pattern(
             _entropies(pattern)[:, 1:].mean(-1),
         ]
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Repetition:
-    """Where a prompt repeats, as index tensors on a device; made once for all layers.
-
-    ``repeats`` are queries with an earlier copy, ``queries`` those whose latest copy's follower is earlier
-    too, ``latest`` the latter's latest copies; ``earlier`` and ``following`` [query, key] mark all earlier
-    copies and all tokens after one.
-    """
-
-    repeats: Int[torch.Tensor, " repeat"]
-    queries: Int[torch.Tensor, " query"]
-    latest: Int[torch.Tensor, " query"]
-    earlier: Float32[torch.Tensor, "pos pos"]
-    following: Float32[torch.Tensor, "pos pos"]
-
-    @classmethod
-    def of(cls, copies: Sequence[Sequence[int]], device: torch.device) -> Repetition:
-        """Reads the latest copy of each token only: the earlier ones are the latest's own."""
-        kinds = list(range(len(copies)))
-        for position, before in enumerate(copies):
-            if before:
-                kinds[position] = kinds[before[-1]]
-        kind = torch.tensor(kinds, dtype=torch.long, device=device)
-        earlier = (kind[:, None] == kind[None, :]).tril(-1)
-        following = torch.zeros_like(earlier)
-        following[:, 1:] = earlier[:, :-1]
-        following = following.tril(-1)
-        repeats = [position for position, before in enumerate(copies) if before]
-        queries = [position for position in repeats if copies[position][-1] + 1 < position]
-
-        def index(positions: list[int]) -> torch.Tensor:
-            return torch.tensor(positions, dtype=torch.long, device=device)
-
-        latest = index([copies[position][-1] for position in queries])
-        return cls(index(repeats), index(queries), latest, earlier.float(), following.float())
 
 
 def quantise(pattern: Float[torch.Tensor, "*axes"]) -> UInt8[torch.Tensor, "*axes"]:
@@ -225,6 +199,10 @@ class _Reader:
         info = model.info
         self.length, self.weighted = len(copies), weighted
         self.where = Repetition.of(copies, model.device)
+        self.targets = targets(self.where)
+        self.excess = tuple(
+            np.zeros((info.n_layers, info.n_heads, each.n_queries), np.float32) for each in self.targets
+        )
         self.values = np.full((len(SCORES), info.n_layers, info.n_heads), np.nan, np.float32)
         self.size, self.block = 0, 1
         if most_thumb_bytes:
@@ -248,6 +226,9 @@ class _Reader:
         self.unread.clear()
         scores = score_pattern(pattern, self.where).cpu().numpy()
         self.values[:, layers] = scores.reshape(len(SCORES), len(layers), heads)
+        for found, each in zip(self.excess, self.targets, strict=True):
+            excess = each.excess(pattern.float()).cpu().numpy()
+            found[layers] = excess.reshape(len(layers), heads, each.n_queries)
         if self.size:
             cells = pack(pool(pattern, self.block)).cpu().numpy()
             self.cells[layers] = cells.reshape(len(layers), heads, -1)
@@ -258,6 +239,7 @@ class _Reader:
         sinks = self.values[[score.name for score in SCORES].index("sink")]
         return Look(
             values=self.values,
+            excess=self.excess,
             loss=loss[: self.length].numpy(),
             sink=float(sinks.mean()) if self.length > 1 else 1.0,
             thumbs=Thumbs(self.size, self.block, self.cells) if self.size else None,
@@ -269,6 +251,13 @@ def _entropies(pattern: Float[torch.Tensor, "head query key"]) -> Float[torch.Te
     rows = range(0, pattern.shape[1], _ENTROPY_BLOCK)
     blocks = (pattern[:, row : row + _ENTROPY_BLOCK, : row + _ENTROPY_BLOCK] for row in rows)
     return torch.cat([torch.special.entr(block).sum(-1) for block in blocks], 1)
+
+
+def _mean(excess: Float32[np.ndarray, "layer head query"]) -> Float32[np.ndarray, "layer head"]:
+    """Over queries; NaN without any."""
+    if not excess.shape[-1]:
+        return np.full(excess.shape[:-1], np.nan, np.float32)
+    return np.asarray(excess.mean(axis=-1))
 
 
 def _count(positions: torch.Tensor) -> float:

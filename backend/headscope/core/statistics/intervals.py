@@ -41,12 +41,12 @@ def mean_interval(values: Float[np.ndarray, " value"]) -> Interval:
 
 
 def bootstrap_interval(
-    values: Float[np.ndarray, "row value"], seed: int = 0
+    values: Float[np.ndarray, "row value"], seed: int = 0, resamples: int = RESAMPLES
 ) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
     """The percentile bootstrap of each row's mean: lower and upper ends [Efron 1979]. Rows share their
     resamples; the same ``seed`` gives the same ends.
     """
     n = values.shape[1]
-    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), RESAMPLES)
+    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), resamples)
     low, high = np.quantile(values @ drawn.T / n, ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=1)
     return low, high

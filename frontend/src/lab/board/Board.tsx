@@ -75,7 +75,7 @@ function BoardControls({ sizes, look }: { sizes: Sizes; look: Look | undefined }
     <>
       <p className="muted small">
         {!readOnly && "Click a head to mute it, drag up or down to set its gate. "}
-        {score && `Darker is stronger on this prompt (${score.title.toLowerCase()}).`}
+        {score && `Darker is stronger ${score.where} (${score.title.toLowerCase()}).`}
       </p>
       <Faders sizes={sizes} gates={gates} shown={shown} marked={marked} readOnly={readOnly} onGates={set} />
       {more > 0 && <p className="muted small">and {more} more changed on the grid</p>}

@@ -11,6 +11,7 @@ function look(values: number[], name = "induction"): Look {
     ...SIZES,
     scores: [{ name, title: "Induction", reading: "", unit: null }],
     values: [Float32Array.from(values)],
+    above: new Map(),
   } as unknown as Look;
 }
 

@@ -9,6 +9,8 @@ import { type Look, scoreOf } from "../state/look";
 /** The score that a board follows: the one that sorts the page, induction where that is the layers' order. */
 export interface BoardScore {
   title: string;
+  /** What it was measured on, in words. */
+  where: string;
   /** Heads by it, the strongest first. */
   order: number[];
   /** How strong each head is, as a share of the strongest, for shades; 0 where it has no value. */
@@ -19,12 +21,13 @@ export function boardScore(look: Look, sort: LabSort): BoardScore | null {
   const by: LabSort = sort === "layer" ? "induction" : sort;
   const found = scoreOf(look, by);
   if (!found) return null;
-  const { values, score } = found;
+  const { values, score, onRepeats } = found;
   const most = Math.max(0, ...values.filter(Number.isFinite));
   // A head of no entropy is the strongest: it looks at one token.
   const shade = (value: number) => (by === "entropy" ? 1 - value / most : value / most);
   return {
-    title: score.title,
+    title: onRepeats ? `${score.title} on random repeats` : score.title,
+    where: onRepeats ? "on random tokens that repeat" : "on this prompt",
     order: ordered(look, { sort: by, least: 0 }),
     shades: values.map((value) => (most > 0 && !Number.isNaN(value) ? Math.max(0, shade(value)) : 0)),
   };

@@ -5,10 +5,11 @@ import { strokesOf, textsOf } from "../../testing/browser";
 import { HEAD_EFFECT, playLab } from "../../testing/lab";
 import { problem } from "../../testing/network";
 import { button, inAddress, openPage, textOf } from "../../testing/page";
-import { encoded, look, TOKENS, token, weightByte } from "../../testing/samples";
+import { above, encoded, look, TOKENS, TOO_FEW, token, weightByte } from "../../testing/samples";
 import { axesFor } from "./paintHead";
 
 const ABLATION = "POST /api/v1/lab/ablation";
+const LOOK = "POST /api/v1/lab/look";
 const PATTERNS = "POST /api/v1/lab/patterns";
 
 const head = () => within(screen.getByRole("region", { name: "Selected head" }));
@@ -17,7 +18,7 @@ const canvas = () => pattern().querySelector("canvas") as HTMLCanvasElement;
 const tokens = () => screen.getByRole("region", { name: "Tokens" });
 
 async function open(address = "/lab?head=1.3", routes: Parameters<typeof playLab>[0] = {}) {
-  const network = playLab(routes);
+  const network = playLab({ [LOOK]: look({ above: above() }), ...routes });
   openPage(address);
   await screen.findByRole("region", { name: "Selected head" });
   return network;
@@ -45,13 +46,14 @@ describe("the selected head", () => {
   it("says its stripe, its scores and with whom it shares keys and values", async () => {
     await open();
     expect(
-      head().getByText(/^A clear induction stripe: on the 2 repeated tokens it puts 0\.800/),
+      head().getByText(/^A clear induction stripe: 10 repeated tokens .* 0\.800 .*95 %: 0\.750 to 0\.850/),
     ).toBeTruthy();
     const facts = head()
       .getAllByRole("term")
       .map((term) => [textOf(term), textOf(term.nextElementSibling)]);
-    expect(facts.slice(0, 2)).toEqual([
+    expect(facts.slice(0, 3)).toEqual([
       ["Induction", "0.800"],
+      ["Induction, weight", "0.800"],
       ["Entropy", "0.300 nats"],
     ]);
     expect(head().getByText("Shares its keys and values with 1.2.")).toBeTruthy();
@@ -59,11 +61,22 @@ describe("the selected head", () => {
 
   it.each([
     ["1.0", /^A faint induction stripe/],
-    ["0.2", /^No induction stripe: on the 2/],
-    ["1.2", /^No token repeats far enough apart/],
-  ])("has a stripe as clear as its score: %s", async (name, says) => {
+    ["0.2", /^No induction stripe: 10/],
+  ])("has a stripe as clear as is claimed of it: %s", async (name, says) => {
     await open(`/lab?head=${name}`);
     expect(head().getByText(says)).toBeTruthy();
+  });
+
+  it("isn't named by too few repeats: its score on random ones is said", async () => {
+    await open("/lab?head=1.3", { [LOOK]: look({ above: TOO_FEW }) });
+    expect(
+      head().getByText(/^Too few repeats to tell: 2 repeated tokens .* 0\.800 more .* repeat it is 0\.0600/),
+    ).toBeTruthy();
+  });
+
+  it("isn't named in a view that was shared before columns were told from stripes", async () => {
+    await open("/lab?head=1.3", { [LOOK]: look() });
+    expect(head().getByText(/^On the 2 repeated tokens it puts 0\.800.*isn’t known/)).toBeTruthy();
   });
 
   it("is muted and opened, and let go of", async () => {

@@ -6,7 +6,7 @@ import { type Head, headName } from "../../url/heads";
 import { MOST_LOCKED } from "../../url/lab";
 import type { Pattern } from "../pattern/triangle";
 import { indexOf, toggled } from "../state/gates";
-import { type Look, scoreOf, sharing } from "../state/look";
+import { type Above, columnsOf, type Look, scoreOf, sharing } from "../state/look";
 import { useLab } from "../state/useLab";
 import { scoreText } from "../words";
 import { HeadEffect } from "./HeadEffect";
@@ -90,11 +90,11 @@ function Chosen({ look, pattern, head }: { look: Look; pattern: Loaded<Pattern |
         />
         <div className="head-numbers">
           <dl className="facts-list">
-            {look.scores.map(({ name, title, reading, unit }, i) => (
+            {columnsOf(look).map(({ name, title, reading, unit, values }) => (
               <div key={name} title={reading}>
                 <dt>{title}</dt>
                 <dd>
-                  {scoreText(look.values[i]?.[at])}
+                  {scoreText(values[at])}
                   {unit && <span className="unit"> {unit}</span>}
                 </dd>
               </div>
@@ -108,18 +108,38 @@ function Chosen({ look, pattern, head }: { look: Look; pattern: Loaded<Pattern |
   );
 }
 
+const STRIPES: Record<string, string> = {
+  clear: "A clear induction stripe",
+  faint: "A faint induction stripe",
+  none: "No induction stripe",
+};
+
 /** The head's induction stripe, in a sentence. */
 export function stripeInWords(look: Look, at: number): string {
+  const above = look.above.get("induction");
+  if (!above) return weightInWords(look, at);
+  const stripe = STRIPES[above.claims[at] ?? ""];
+  if (!stripe) return tooFewToTell(above, at);
+  const { values, low, high, queries } = above;
+  const interval = `${measured(low[at])} to ${measured(high[at])}`;
+  return `${stripe}: ${queries} repeated tokens give the token that came after an earlier copy ${measured(values[at])} more of this head’s attention than other tokens give it (95 %: ${interval}).`;
+}
+
+function tooFewToTell({ queries, values, repeats }: Above, at: number): string {
+  const tokens = queries === 1 ? "one repeated token gives" : `${queries} repeated tokens give`;
+  const here =
+    queries === 0
+      ? "Too few repeats to tell: no token repeats far enough apart on this prompt."
+      : `Too few repeats to tell: ${tokens} the token that came after an earlier copy ${measured(values[at])} more of this head’s attention than other tokens give it.`;
+  return repeats ? `${here} On random tokens that repeat it is ${measured(repeats[at])}.` : here;
+}
+
+/** Of a view that was shared before columns were told from stripes. */
+function weightInWords(look: Look, at: number): string {
   const value = scoreOf(look, "induction")?.values[at] ?? Number.NaN;
   const repeats = look.copies.filter((earlier) => earlier.length > 0).length;
   if (Number.isNaN(value)) return "No token repeats far enough apart for an induction stripe on this prompt.";
-  const strong =
-    value >= 0.3
-      ? "A clear induction stripe"
-      : value >= 0.1
-        ? "A faint induction stripe"
-        : "No induction stripe";
-  return `${strong}: on the ${repeats} repeated tokens it puts ${measured(value)} of its attention, on average, on the token that came after the earlier copy.`;
+  return `On the ${repeats} repeated tokens it puts ${measured(value)} of its attention, on average, on the token that came after the earlier copy; what other tokens give it isn’t known.`;
 }
 
 function Sharing({ look, head }: { look: Look; head: Head }) {

@@ -1,6 +1,6 @@
 import { headName } from "../../url/heads";
 import { gateWords, headAt } from "../state/gates";
-import type { Look } from "../state/look";
+import { columnsOf, type Look } from "../state/look";
 import { useLab } from "../state/useLab";
 import { scoreText } from "../words";
 
@@ -13,6 +13,7 @@ interface HeadTableProps {
 /** The contact sheet's twin: every score of every head as a number. */
 export function HeadTable({ look, order, gates }: HeadTableProps) {
   const { select } = useLab();
+  const columns = columnsOf(look);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
     <section className="table-box" tabIndex={0} aria-label="Scores of each head on this prompt">
@@ -21,7 +22,7 @@ export function HeadTable({ look, order, gates }: HeadTableProps) {
         <thead>
           <tr>
             <th scope="col">head</th>
-            {look.scores.map(({ name, title, unit, reading }) => (
+            {columns.map(({ name, title, unit, reading }) => (
               <th key={name} scope="col" title={reading}>
                 {title}
                 {unit && <span className="unit"> {unit}</span>}
@@ -38,8 +39,8 @@ export function HeadTable({ look, order, gates }: HeadTableProps) {
                   {headName(headAt(look, at))}
                 </button>
               </th>
-              {look.values.map((values, i) => (
-                <td key={look.scores[i]?.name}>{scoreText(values[at])}</td>
+              {columns.map(({ name, values }) => (
+                <td key={name}>{scoreText(values[at])}</td>
               ))}
               <td>{gateWords(gates[at] ?? 1)}</td>
             </tr>

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { resizeTo, strokesOf, textsOf } from "../../testing/browser";
 import { playLab } from "../../testing/lab";
 import { button, inAddress, openPage, textOf } from "../../testing/page";
-import { encoded, look } from "../../testing/samples";
+import { above, encoded, look, TOO_FEW } from "../../testing/samples";
 import { LABEL, sheet } from "./order";
 
 const LOOK = "POST /api/v1/lab/look";
@@ -152,6 +152,27 @@ describe("which heads are shown", () => {
     await open("/lab", { [LOOK]: look({ values: none, copies: [[], [], [], [], []] }) });
     expect(card().getByText("Induction has no value on this prompt: no token in it repeats.")).toBeTruthy();
     expect(box()).toBeTruthy();
+  });
+});
+
+describe("too few repeats", () => {
+  it("name nobody: heads are ranked by random ones, on the board and in its presets too", async () => {
+    await open("/lab", { [LOOK]: look({ above: TOO_FEW }) });
+    expect(card().getByText(/^Too few repeats to tell: this prompt has 2 tokens/)).toBeTruthy();
+    expect(card().getByRole("heading", { name: /strongest induction on random repeats first/ })).toBeTruthy();
+    await waitFor(() => expect(names()[0]).toBe("0.2"));
+    expect(screen.getByText(/Darker is stronger on random tokens that repeat/)).toBeTruthy();
+    fireEvent.click(button("Preset ▾"));
+    fireEvent.click(
+      screen.getByRole("menuitem", { name: "Mute the strongest (induction on random repeats)" }),
+    );
+    expect(inAddress("mute")).toBe("0.2");
+  });
+
+  it("say nothing where there are enough", async () => {
+    await open("/lab", { [LOOK]: look({ above: above() }) });
+    expect(card().queryByText(/Too few repeats/)).toBeNull();
+    await waitFor(() => expect(names()[0]).toBe("1.3"));
   });
 });
 

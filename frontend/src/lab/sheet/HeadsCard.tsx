@@ -3,8 +3,7 @@ import { measured, percent } from "../../format/numbers";
 import { Segmented } from "../../parts/Segmented";
 import { LAB_SORTS, type LabSort } from "../../url/lab";
 import { indexOf, toggled } from "../state/gates";
-import type { Look } from "../state/look";
-import { scoreOf } from "../state/look";
+import { type Above, type Look, type Ranking, scoreOf } from "../state/look";
 import { useLab } from "../state/useLab";
 import { HeadTable } from "./HeadTable";
 import { ordered } from "./order";
@@ -13,7 +12,6 @@ import { WholeModel } from "./WholeModel";
 
 const SHORT: Record<LabSort, string> = {
   induction: "induction",
-  prefix: "prefix",
   duplicate: "duplicate",
   previous: "previous",
   current: "current",
@@ -24,7 +22,6 @@ const SHORT: Record<LabSort, string> = {
 
 const HEADING: Record<LabSort, string> = {
   induction: "Heads, strongest induction on this prompt first",
-  prefix: "Heads, strongest prefix matching first",
   duplicate: "Heads, those that look most at earlier copies first",
   previous: "Heads, those that look most at the token before first",
   current: "Heads, those that look most at the token itself first",
@@ -40,11 +37,12 @@ export function HeadsCard({ look, onOpen }: { look: Look; onOpen: () => void }) 
   const { sort, least } = view;
   const order = useMemo(() => ordered(look, { sort, least }), [look, sort, least]);
   const scored = scoreOf(look, sort);
+  const above = look.above.get(sort);
   const nothing = scored?.values.every(Number.isNaN) ?? false;
   return (
     <section className="lab-heads" aria-label="All heads" aria-busy={looking}>
       <header className="section-head">
-        <h2>{HEADING[sort]}</h2>
+        <h2>{scored?.onRepeats ? onRepeatsInWords(scored) : HEADING[sort]}</h2>
         <div className="lab-sorts">
           <Segmented
             label="Sort heads by"
@@ -59,6 +57,7 @@ export function HeadsCard({ look, onOpen }: { look: Look; onOpen: () => void }) 
         </div>
       </header>
       <div className="card picture">
+        {above && !above.tells && <p className="notice">{tooFewInWords(above)}</p>}
         {nothing && (
           <p className="notice">
             {scored?.score.title} has no value on this prompt
@@ -151,6 +150,17 @@ export function HeadsCard({ look, onOpen }: { look: Look; onOpen: () => void }) 
       </div>
     </section>
   );
+}
+
+function onRepeatsInWords({ score }: Ranking): string {
+  return `Heads, strongest ${score.title.toLowerCase()} on random repeats first`;
+}
+
+/** Why no head is named by a score on this prompt, and what ranks them instead. */
+export function tooFewInWords({ queries, repeats }: Pick<Above, "queries" | "repeats">): string {
+  const tokens = queries === 0 ? "no token" : queries === 1 ? "one token" : `${queries} tokens`;
+  const ranked = repeats ? " Heads are ranked by the same score on random tokens that repeat." : "";
+  return `Too few repeats to tell: this prompt has ${tokens} to measure it by.${ranked}`;
 }
 
 /** How the colours read, and how much the first token takes. */

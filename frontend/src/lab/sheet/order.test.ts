@@ -22,6 +22,7 @@ function look(induction: number[], entropy: number[]): Look {
     copies: [[]],
     scores: [score("induction"), score("entropy")],
     values: typed([...induction, ...entropy], "2, 2, 2"),
+    above: null,
     loss: typed([Number.NaN], "1"),
     loss_first: null,
     loss_repeat: null,

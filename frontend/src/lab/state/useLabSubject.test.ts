@@ -12,6 +12,7 @@ const LOOK = {
   loss: Float32Array.of(Number.NaN, 2.5),
   scores: [{ name: "induction", title: "", reading: "", unit: null }],
   values: [Float32Array.of(0.1, 0.2, Number.NaN, 0.4)],
+  above: new Map(),
 } as unknown as Look;
 const GATES = Float32Array.of(1, 0.5, 0, 1);
 
@@ -19,6 +20,16 @@ it("a CSV has a row a head; what has no value is empty", () => {
   expect(scoresCsv(LOOK, GATES)).toBe(
     "layer,head,gate,induction\n0,0,1,0.1\n0,1,0.5,0.2\n1,0,0,\n1,1,1,0.4\n",
   );
+});
+
+it("what heads are named by is there with its interval", () => {
+  const above = { values: [0.5], low: [0.25], high: [0.75] };
+  const [head, row] = scoresCsv(
+    { ...LOOK, above: new Map([["induction", above]]) } as unknown as Look,
+    Float32Array.of(1),
+  ).split("\n");
+  expect(head).toBe("layer,head,gate,induction_above,induction,induction_above_low,induction_above_high");
+  expect(row).toBe("0,0,1,0.5,0.1,0.25,0.75");
 });
 
 it("a JSON can be read by anything: what has no value is null", () => {

@@ -8,7 +8,7 @@ import { labParameters } from "../../url/lab";
 import { sheetImage } from "../sheet/sheetImage";
 import { csv, save } from "./files";
 import { type GateState, headAt, type Sizes, toRows } from "./gates";
-import type { Look } from "./look";
+import { type Column, columnsOf, type Look } from "./look";
 import { type Lab, useLab } from "./useLab";
 
 /** What a share keeps of the view besides the prompt and the gates, which it has whole. */
@@ -17,17 +17,27 @@ function viewOf({ view }: Lab): Record<string, string> {
   return shown;
 }
 
+/** Every score, and the ends of those that have an interval. */
+function columnsToSave(look: Look): Pick<Column, "name" | "values">[] {
+  const ends = [...look.above].flatMap(([name, { low, high }]) => [
+    { name: `${name}_above_low`, values: low },
+    { name: `${name}_above_high`, values: high },
+  ]);
+  return [...columnsOf(look), ...ends];
+}
+
 /** All heads' scores and gates, a row a head. */
 export function scoresCsv(look: Look, gates: GateState): string {
+  const columns = columnsToSave(look);
   const rows = Array.from(gates, (gate, at) => {
     const { layer, head } = headAt(look, at);
-    const scores = look.values.map((values) => {
+    const scores = columns.map(({ values }) => {
       const value = values[at] ?? Number.NaN;
       return Number.isNaN(value) ? "" : Number(value.toPrecision(6));
     });
     return [layer, head, Number(gate.toPrecision(6)), ...scores];
   });
-  return csv([["layer", "head", "gate", ...look.scores.map(({ name }) => name)], ...rows]);
+  return csv([["layer", "head", "gate", ...columns.map(({ name }) => name)], ...rows]);
 }
 
 /** The view's numbers: tokens, scores, losses, gates, next tokens. NaN is null. */
@@ -36,7 +46,7 @@ export function viewJson(look: Look, gates: GateState, sizes: Sizes, out: GatesO
     Array.from(values, (value) => (Number.isFinite(value) ? Number(value.toPrecision(6)) : null));
   const { model, tokens, copies } = look;
   const scores = Object.fromEntries(
-    look.scores.map(({ name }, i) => [name, inRows(finite(look.values[i] ?? []), sizes)]),
+    columnsToSave(look).map(({ name, values }) => [name, inRows(finite(values), sizes)]),
   );
   const view = { model, tokens, copies, loss: finite(look.loss), scores, gates: toRows(gates, sizes) };
   return `${JSON.stringify({ ...view, under_the_gates: out ?? null }, null, 1)}\n`;
