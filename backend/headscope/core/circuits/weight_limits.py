@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 
+def _clip(bridge: Any) -> float | None:
+    """Where queries, keys and values are cut (OLMo, MPT, DBRX), None where they aren't."""
+    config = getattr(getattr(bridge, "original_model", None), "config", None)
+    for place in (config, getattr(config, "attn_config", None)):
+        clip = getattr(place, "clip_qkv", None)
+        if clip:
+            return float(clip)
+    return None
+
+
 def limits(bridge: Any) -> list[str]:
     """What numbers from the weights of this model leave out, a plain sentence each."""
     cfg, first = bridge.cfg, bridge.blocks[0]
@@ -21,6 +31,12 @@ def limits(bridge: Any) -> list[str]:
         )
     if any(name in first.attn.submodules for name in ("q_norm", "k_norm")):
         found.append("Queries and keys pass a norm of their own, which QK numbers leave out.")
+    clip = _clip(bridge)
+    if clip is not None:
+        found.append(
+            f"Queries, keys and values beyond ±{clip:g} are cut there, which no weight shows: those of heads "
+            "that reach so far come out too large."
+        )
     if (cfg.attn_scores_soft_cap or -1) > 0:
         found.append(
             f"Attention scores are capped at ±{cfg.attn_scores_soft_cap:g}; QK numbers are uncapped."
