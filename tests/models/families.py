@@ -46,6 +46,9 @@ class Family:
     output: str = "model.layers.{}.self_attn.o_proj"
     model: str = ""
     """The model's class, where it isn't the configuration's usual causal one."""
+    fails_in_float64: bool = False
+    eager_is_wrong: bool = False
+    """Whether transformers' eager attention is another one than its fused one, and at fault."""
 
 
 def _of(name: str, config: str, *settings: Mapping[str, Any], **more: Any) -> Family:
@@ -96,7 +99,7 @@ FAMILIES = (
     Family("XGLM", "XGLMConfig",
            {"num_layers": 2, "attention_heads": 4, "d_model": 32, "ffn_dim": 48,
             "max_position_embeddings": 64},
-           "model.layers.{}.self_attn.out_proj"),
+           "model.layers.{}.self_attn.out_proj", fails_in_float64=True),
     _of("BioGPT", "BioGptConfig", output="biogpt.layers.{}.self_attn.out_proj"),
     _of("Falcon-7B (one key-value head)", "FalconConfig",
         {"multi_query": True, "new_decoder_architecture": False},
@@ -106,7 +109,7 @@ FAMILIES = (
     _of("Falcon-RW (ALiBi)", "FalconConfig",
         {"multi_query": False, "alibi": True, "parallel_attn": False, "bias": True,
          "new_decoder_architecture": False},
-        output="transformer.h.{}.self_attention.dense"),
+        output="transformer.h.{}.self_attention.dense", eager_is_wrong=True),
     _of("Llama", "LlamaConfig", GROUPED),
     _of("Llama, biases", "LlamaConfig", GROUPED, {"attention_bias": True, "mlp_bias": True}),
     _of("Llama, wide heads", "LlamaConfig", GROUPED, {"head_dim": 12}),
@@ -114,16 +117,13 @@ FAMILIES = (
         {"head_dim": 8, "num_local_experts": 2, "intermediate_size_mlp": 48, "attention_chunk_size": 8}),
     _of("Mistral", "MistralConfig", GROUPED, {"sliding_window": 8}),
     _of("Mixtral", "MixtralConfig", GROUPED, {"num_local_experts": 4, "sliding_window": None}),
-    _of("Ministral", "MinistralConfig", GROUPED, {"sliding_window": 8}),
+    _of("Ministral", "MinistralConfig", GROUPED, {"head_dim": 8, "sliding_window": 8,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}),
     _of("Qwen 2", "Qwen2Config", GROUPED),
     _of("Qwen 2 MoE", "Qwen2MoeConfig", GROUPED, EXPERTS,
         {"num_experts": 4, "shared_expert_intermediate_size": 24}),
     _of("Qwen 3", "Qwen3Config", GROUPED, {"head_dim": 8}),
     _of("Qwen 3 MoE", "Qwen3MoeConfig", GROUPED, EXPERTS, {"num_experts": 4, "head_dim": 8}),
-    _of("Qwen 3 Next", "Qwen3NextConfig", GROUPED, EXPERTS,
-        {"num_experts": 4, "head_dim": 8, "num_hidden_layers": 4, "shared_expert_intermediate_size": 24,
-         "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 8,
-         "linear_value_head_dim": 8}),
     _of("Gemma", "GemmaConfig", GROUPED, {"head_dim": 12}),
     _of("Gemma 2", "Gemma2Config", GROUPED,
         {"head_dim": 12, "query_pre_attn_scalar": 12, "sliding_window": 8, "attn_logit_softcapping": 0.5,
@@ -154,10 +154,6 @@ FAMILIES = (
          "embedding_multiplier": 3.0}),
     _of("Granite MoE", "GraniteMoeConfig", GROUPED,
         {"num_local_experts": 4, "num_experts_per_tok": 2, "residual_multiplier": 0.5}),
-    _of("Granite 4 (hybrid)", "GraniteMoeHybridConfig", GROUPED,
-        {"num_local_experts": 4, "num_experts_per_tok": 2, "layer_types": ["mamba", "attention"],
-         "mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 8, "mamba_n_groups": 1, "mamba_expand": 2,
-         "shared_intermediate_size": 48}),
     _of("Cohere (Command R)", "CohereConfig", GROUPED, {"logit_scale": 0.25}),
     _of("Cohere (Command R+, q/k norms)", "CohereConfig", GROUPED, {"use_qk_norm": True}),
     _of("Cohere 2 (Command A)", "Cohere2Config", GROUPED, {"sliding_window": 8, "sliding_window_pattern": 2}),
@@ -188,20 +184,31 @@ FAMILIES = (
     _of("nanochat", "NanoChatConfig", GROUPED),
     _of("ModernBERT decoder", "ModernBertDecoderConfig", output="model.layers.{}.attn.Wo"),
     _of("Doge", "DogeConfig", GROUPED),
-    _of("DiffLlama", "DiffLlamaConfig", GROUPED),
     Family("DBRX", "DbrxConfig",
            {"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 64,
-            "attn_config": {"kv_n_heads": 2, "clip_qkv": 0.3},
+            "attn_config": {"kv_n_heads": 2, "clip_qkv": 0.3, "rope_theta": 10000.0},
             "ffn_config": {"ffn_hidden_size": 24, "moe_num_experts": 4, "moe_top_k": 2}},
            "transformer.blocks.{}.norm_attn_norm.attn.out_proj"),
-    _of("JetMoE", "JetMoeConfig", {"num_key_value_heads": 2, "kv_channels": 8, "num_local_experts": 4,
-        "num_experts_per_tok": 2}),
     _of("gpt-oss", "GptOssConfig", GROUPED,
         {"head_dim": 8, "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 8}),
     _of("MiniMax M2", "MiniMaxM2Config", GROUPED, {"head_dim": 8, "num_local_experts": 4,
         "num_experts_per_tok": 2, "rotary_dim": 4}),
     _of("CTRL", "CTRLConfig", output="transformer.h.{}.multi_head_attention.dense"),
-    # refused
+)  # fmt: skip
+"""Families whose heads can be mapped."""
+
+REFUSED = (
+    _of("JetMoE", "JetMoeConfig", {"num_key_value_heads": 2, "kv_channels": 8, "num_local_experts": 4,
+        "num_experts_per_tok": 2}),
+    _of("DiffLlama", "DiffLlamaConfig", GROUPED),
+    _of("Qwen 3 Next", "Qwen3NextConfig", GROUPED, EXPERTS,
+        {"num_experts": 4, "head_dim": 8, "num_hidden_layers": 4, "shared_expert_intermediate_size": 24,
+         "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 8,
+         "linear_value_head_dim": 8}),
+    _of("Granite 4 (hybrid)", "GraniteMoeHybridConfig", GROUPED,
+        {"num_local_experts": 4, "num_experts_per_tok": 2, "layer_types": ["mamba", "attention"],
+         "mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 8, "mamba_n_groups": 1, "mamba_expand": 2,
+         "shared_intermediate_size": 48}),
     _of("DeepSeek-V2", "DeepseekV2Config", LATENT, EXPERTS,
         {"n_routed_experts": 4, "n_shared_experts": 1, "first_k_dense_replace": 1, "n_group": 1,
          "topk_group": 1}),
@@ -233,6 +240,7 @@ FAMILIES = (
     _of("BERT as a causal model", "BertConfig", model="BertLMHeadModel"),
     _of("RoBERTa", "RobertaConfig", model="RobertaForMaskedLM"),
 )  # fmt: skip
+"""Families without such heads."""
 
 
 def save(family: Family, folder: Path) -> Path:

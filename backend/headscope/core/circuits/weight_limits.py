@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from torch import nn
 
-def _clip(bridge: Any) -> float | None:
-    """Where queries, keys and values are cut (OLMo, MPT, DBRX), None where they aren't."""
-    config = getattr(getattr(bridge, "original_model", None), "config", None)
+from headscope.core.model.norms import original
+
+_QUERY_NORM = re.compile("(q|k|qk|query|key)_(norm|layernorm)")
+
+
+def norms_queries(attention: nn.Module) -> bool:
+    """Whether queries or keys pass a norm of their own within a layer's attention."""
+    return any(_QUERY_NORM.fullmatch(name) for name, _ in attention.named_children())
+
+
+def clipped_at(config: Any) -> float | None:
+    """Where a configuration cuts queries, keys and values (OLMo, MPT, DBRX), None where it doesn't."""
     for place in (config, getattr(config, "attn_config", None)):
         clip = getattr(place, "clip_qkv", None)
         if clip:
@@ -29,9 +40,9 @@ def limits(bridge: Any) -> list[str]:
             "Learned positions are added to the tokens: what a head attends to by position is not in the QK "
             "numbers."
         )
-    if any(name in first.attn.submodules for name in ("q_norm", "k_norm")):
+    if norms_queries(original(first.attn)):
         found.append("Queries and keys pass a norm of their own, which QK numbers leave out.")
-    clip = _clip(bridge)
+    clip = clipped_at(getattr(getattr(bridge, "original_model", None), "config", None))
     if clip is not None:
         found.append(
             f"Queries, keys and values beyond ±{clip:g} are cut there, which no weight shows: those of heads "

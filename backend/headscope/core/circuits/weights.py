@@ -241,18 +241,20 @@ def read_weights(
 def embedding_factor(model: HeadModel, bridge: Any) -> float:
     """What the model multiplies its embedding by before the first layer: 1, or sqrt(d_model) in Gemma.
 
-    Raises Refused where the first layer's input isn't the embedding (plus positions) times a number.
+    Raises Refused where the first layer's input isn't the embedding (plus positions) times a number, the same
+    for two tokens.
     """
     seen: list[torch.Tensor] = []
+    tokens = torch.arange(1, 3, device=model.device)
     with torch.no_grad(), reading_input(model.parts.blocks[0], seen.append):
-        model.logits(torch.tensor([[1]], device=model.device))
-    first = seen[0][0, 0].double()
+        model.logits(tokens[:, None])
+    first, embedded = seen[0].flatten(1).double(), bridge.W_E[tokens].double()
     positions = getattr(bridge, "W_pos", None) if hasattr(bridge, "pos_embed") else None
     if isinstance(positions, torch.Tensor):
         first = first - positions[len(positions) - model.info.n_ctx].double()
-    embedded = bridge.W_E[1].double()
-    factor = float(first @ embedded / (embedded @ embedded))
-    if not torch.allclose(first, factor * embedded, atol=2e-2 * float(first.abs().max())):
+    alike = first.shape == embedded.shape
+    factor = float((first * embedded).sum() / embedded.square().sum()) if alike else 0.0
+    if not alike or not torch.allclose(first, factor * embedded, atol=2e-2 * float(first.abs().max())):
         raise Refused(
             f"{model.info.name} changes its embedding before the first layer, by more than a factor.",
             f"Circuits from weights can't start from its tokens. {APPLICABLE}",

@@ -64,7 +64,7 @@ class BridgedModel:
     ) -> None:
         self.info = info
         self.tokenizer = tokenizer
-        self.attention = attention
+        self.attention = getattr(getattr(module, "config", None), "_attn_implementation", attention)
         self.ends = ends
         self.module = module.eval().requires_grad_(False)
         weights = next(module.parameters())

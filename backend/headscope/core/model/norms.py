@@ -75,7 +75,8 @@ def epsilon(norm: Any, width: int) -> float:
         shift = twin(torch.zeros_like(probe))
         whole, less = (float((twin(probe * size) - shift).norm()) for size in (1.0, small))
     ratio = (whole / less) ** 2
-    return max(0.0, small**2 * (ratio - 1) / (1 - ratio * small**2))
+    left = 1 - ratio * small**2
+    return max(0.0, small**2 * (ratio - 1) / left) if left > 0 else 0.0  # a part that norms nothing
 
 
 def norm_scale(norm: Any, stream: Float[torch.Tensor, "*batch d_model"]) -> Float[torch.Tensor, "*batch"]:

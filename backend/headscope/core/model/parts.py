@@ -38,8 +38,8 @@ def locate(module: nn.Module, adapter: Any, info: ModelInfo) -> Parts:
     """The parts of a module tree, by the adapter's names or, without one, by those that architectures mostly
     use. Raises Invalid where a layer has no attention output projection.
     """
-    names = usual_names(module, info) if adapter is None else adapter.component_mapping
     try:
+        names = usual_names(module, info) if adapter is None else adapter.component_mapping
         inner = names["blocks"].submodules
         blocks = [module.get_submodule(f"{names['blocks'].name}.{layer}") for layer in range(info.n_layers)]
         attentions = [block.get_submodule(inner["attn"].name) for block in blocks]
