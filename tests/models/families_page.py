@@ -80,7 +80,8 @@ class Row:
         for capability in _SHOWN:
             lost = proof.lost_by(capability)
             if lost is not None:
-                said.append(f"No {capability}: {lost.reason.replace(info.name, info.architecture)}.")
+                why = lost.reason if lost.difference is not None else lost.detail
+                said.append(f"No {capability}: {why}.")
         if info.n_kv_heads != info.n_heads:
             heads = "head" if info.n_kv_heads == 1 else "heads"
             said.insert(0, f"{info.n_heads} heads over {info.n_kv_heads} key-value {heads}.")
@@ -113,7 +114,7 @@ def examined(family: Family, folder: Path) -> Row:
     save(family, folder)
     dtype = "float32" if family.fails_in_float64 else "float64"
     try:
-        model = load_model(folder, name=family.name, dtype=dtype, device="cpu")
+        model = load_model(folder, name="the model", dtype=dtype, device="cpu")
     except HeadscopeError as error:
         return Row.refused(error.message)
     assert isinstance(model, BridgedModel)

@@ -51,7 +51,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = save(family, tmp_path_factory.mktemp("family"))
     plain = PlainFamily(family, folder)
     dtype = str(plain.dtype).removeprefix("torch.")
-    model = load_model(folder, name=family.name, dtype=dtype, device="cpu")
+    model = load_model(folder, name="the model", dtype=dtype, device="cpu")
     assert isinstance(model, BridgedModel)
     proof = prove(model)
     ROWS[family.name] = Row.of(proof, model.info, circuit_limits(model, proof))
@@ -165,7 +165,8 @@ def test_attribution_adds_up_to_the_plain_logit_or_is_refused(pair: Pair) -> Non
         assert refused.value.remedy
         return
     found = attribute(pair.model, ids, token=7)
-    logit = pair.model.tail(torch.tensor(found.total)) if pair.model.tail.kind == "cap" else found.total
+    total = torch.tensor([found.total], dtype=torch.float64)
+    logit = pair.model.tail(total) if pair.model.tail.kind == "cap" else total
     assert float(logit) == pytest.approx(float(pair.seen.logits[0, -1, 7]), abs=1e-4)
 
 

@@ -17,6 +17,14 @@ def norms_queries(attention: nn.Module) -> bool:
     return any(_QUERY_NORM.fullmatch(name) for name, _ in attention.named_children())
 
 
+def clip_limit(clip: float) -> str:
+    """What numbers leave out where queries, keys and values are cut."""
+    return (
+        f"Queries, keys and values beyond ±{clip:g} are cut there, which no weight shows: those of heads that "
+        "reach so far come out too large."
+    )
+
+
 def clipped_at(config: Any) -> float | None:
     """Where a configuration cuts queries, keys and values (OLMo, MPT, DBRX), None where it doesn't."""
     for place in (config, getattr(config, "attn_config", None)):
@@ -44,10 +52,9 @@ def limits(bridge: Any) -> list[str]:
         found.append("Queries and keys pass a norm of their own, which QK numbers leave out.")
     clip = clipped_at(getattr(getattr(bridge, "original_model", None), "config", None))
     if clip is not None:
-        found.append(
-            f"Queries, keys and values beyond ±{clip:g} are cut there, which no weight shows: those of heads "
-            "that reach so far come out too large."
-        )
+        found.append(clip_limit(clip))
+    if getattr(original(first.attn), "sinks", None) is not None:
+        found.append("A learned sink takes part of each row of a pattern, which QK numbers leave out.")
     if (cfg.attn_scores_soft_cap or -1) > 0:
         found.append(
             f"Attention scores are capped at ±{cfg.attn_scores_soft_cap:g}; QK numbers are uncapped."

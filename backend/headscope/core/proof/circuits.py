@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from headscope.core.circuits.weight_limits import clipped_at, norms_queries
+from headscope.core.circuits.weight_limits import clip_limit, clipped_at, norms_queries
 from headscope.core.proof.subject import Claim, Limited, Subject, apart, worst
 
 _SEEN = 1e-6
@@ -99,10 +99,7 @@ def _z(subject: Subject, layer: int) -> torch.Tensor:
 def _unless_clipped(subject: Subject, difference: float) -> float:
     clip = clipped_at(getattr(subject.model.module, "config", None))
     if clip is not None and not difference <= subject.tolerance:
-        raise Limited(
-            f"Queries, keys and values are clipped at ±{clip:g}, which numbers from weights leave out.",
-            difference,
-        )
+        raise Limited(clip_limit(clip), difference)
     return difference
 
 
