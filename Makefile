@@ -12,7 +12,7 @@ ALONE := tests/jobs tests/worker tests/e2e
 SIDE_BY_SIDE := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 export WANDB_MODE = disabled
 
-.PHONY: run test check format client reference bench gallery validate figures clean help
+.PHONY: run test check format client reference families bench gallery validate figures clean help
 
 run: .venv/installed ## install what is missing, fetch SmolLM2-135M-Instruct, 4-bit, once (93 MB), start Headscope, open the atlas
 	@$(BIN)/headscope models fetch smollm2-135m || echo "Going on without SmolLM2-135M: its shipped results still show."
@@ -43,6 +43,9 @@ client: .venv/installed-dev ## write frontend/openapi.json and the TypeScript ty
 
 reference: .venv/installed-dev ## write docs/reference.md, the Python reference, from the docstrings
 	$(BIN)/python -m headscope.python.reference > docs/reference.md
+
+families: .venv/installed-dev ## write docs/models.md from the proofs of tiny models of each family
+	PYTHONPATH=tests $(BIN)/python -m models.families_page
 
 bench: .venv/installed-dev ## the measured promises: import and start time, quick runs, figure sizes
 	$(BIN)/pytest tests/bench -s -m bench

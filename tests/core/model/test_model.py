@@ -155,7 +155,7 @@ def test_patterns_sum_to_one_and_mix_the_values(model: BridgedModel, tokens: tor
 
 
 def test_z_is_the_same_with_and_without_patterns(model: BridgedModel, tokens: torch.Tensor) -> None:
-    """The fused pass and the bridge's are two computations of one thing."""
+    """The fused pass and the eager one are two computations of one thing."""
     with torch.no_grad():
         with model.captured((1,), ("z",)) as fused:
             model.logits(tokens)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import reference
-from headscope.core.model import attention, bridge
+from headscope.core.model import attention
 from headscope.core.model.bridge import BridgedModel
 from headscope.core.model.load import load_model
 from headscope.core.model.tokens import Token
@@ -100,11 +100,23 @@ def test_one_token_has_no_scores_and_all_attention_on_itself(model: BridgedModel
     assert (seen.thumbs.values == 255).all()
 
 
+def bridged(model: BridgedModel, tokens: torch.Tensor, hook: str) -> list[torch.Tensor]:
+    """What passes a hook of each layer's attention in a pass of TransformerLens, step by step."""
+    seen: list[torch.Tensor] = []
+    points = [getattr(block.attn, hook) for block in model.bridge.blocks]
+    handles = [point.register_forward_hook(lambda _, __, out: seen.append(out.clone())) for point in points]
+    model.bridge.original_model(input_ids=tokens, use_cache=False)
+    for handle in handles:
+        handle.remove()
+    return seen
+
+
 def test_what_is_read_is_the_bridges_pattern(model: BridgedModel) -> None:
     tokens = torch.tensor([PROMPTS[0], PROMPTS[0][::-1]])
     layers = tuple(range(model.info.n_layers))
     read: dict[int, torch.Tensor] = {}
     with torch.no_grad():
+        stepwise = bridged(model, tokens, "hook_pattern")
         with model.captured(layers, ("pattern",)) as captured:
             model.logits(tokens)
         with model.reading(lambda layer, pattern, _: read.update({layer: pattern})):
@@ -112,7 +124,8 @@ def test_what_is_read_is_the_bridges_pattern(model: BridgedModel) -> None:
         torch.testing.assert_close(logits, model.logits(tokens), rtol=1e-4, atol=1e-5)
     assert sorted(read) == list(layers)
     for layer in layers:
-        torch.testing.assert_close(read[layer], captured[f"{layer}.pattern"], rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(read[layer], stepwise[layer], rtol=1e-5, atol=1e-6)
+        assert torch.equal(read[layer], captured[f"{layer}.pattern"])
         torch.testing.assert_close(read[layer].sum(-1), torch.ones(2, model.info.n_heads, len(PROMPTS[0])))
         assert read[layer].triu(1).abs().max() == 0
 
@@ -120,8 +133,6 @@ def test_what_is_read_is_the_bridges_pattern(model: BridgedModel) -> None:
 def test_value_norms_are_those_of_each_query_heads_group(model: BridgedModel) -> None:
     tokens = torch.tensor([PROMPTS[0]])
     seen: dict[int, torch.Tensor] = {}
-    values: dict[int, torch.Tensor] = {}
-    hook = model.bridge.blocks[1].attn.hook_v.register_forward_hook(lambda _, __, v: values.update({1: v}))
 
     def visit(layer: int, _: torch.Tensor, norms: torch.Tensor | None) -> None:
         assert norms is not None
@@ -130,9 +141,7 @@ def test_value_norms_are_those_of_each_query_heads_group(model: BridgedModel) ->
     with torch.no_grad():
         with model.reading(visit, layers=(1,), values=True):
             model.logits(tokens)
-        with model.captured((1,), ("pattern",)):
-            model.logits(tokens)
-    hook.remove()
+        values = bridged(model, tokens, "hook_v")
     groups = values[1].reshape(len(PROMPTS[0]), model.info.n_kv_heads, model.info.d_head)
     share = model.info.n_heads // model.info.n_kv_heads
     for head in range(model.info.n_heads):
@@ -166,19 +175,20 @@ def test_contexts_nest_and_leave_nothing(model: BridgedModel) -> None:
         assert torch.equal(model.logits(tokens), plain)
 
 
-def test_attention_that_cant_be_called_is_read_from_the_bridge(
+def test_attention_that_cant_be_called_is_read_as_it_runs(
     model: BridgedModel, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    by_name = attention.by_name
     ids = PROMPTS[0]
     direct = look(model, ids, before(ids), weighted=True)
-    monkeypatch.setattr(bridge, "readable", lambda *_: False)
+    monkeypatch.setattr(attention, "by_name", lambda _: False)
     seen = look(model, ids, before(ids), weighted=True)
     np.testing.assert_allclose(seen.values, direct.values, atol=1e-5)
     np.testing.assert_allclose(seen.loss, direct.loss, atol=1e-4)
     held = reference.forward(tiny_folder, ids[::-1])[1]
     with torch.no_grad(), model.frozen({1: torch.from_numpy(held[1])[None]}):
         slow = model.logits(torch.tensor([ids]))
-    monkeypatch.setattr(bridge, "readable", attention.readable)
+    monkeypatch.setattr(attention, "by_name", by_name)
     with torch.no_grad(), model.frozen({1: torch.from_numpy(held[1])[None]}):
         torch.testing.assert_close(model.logits(torch.tensor([ids])), slow, rtol=1e-4, atol=1e-4)
 

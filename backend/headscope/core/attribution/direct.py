@@ -74,7 +74,7 @@ class _Reader:
         self.rows = cast("torch.Tensor", model.parts.unembedding.weight)  # [vocab, d_model]
         self.norm: Any = model.parts.final_norm  # attribute has refused None
         self.fold = _double(measure_norm(self.norm, model.info.d_model))
-        self.factor = model.tail.value if model.tail.kind == "factor" else 1.0
+        self.factor = (model.tail.value if model.tail.kind == "factor" else 1.0) * model.parts.factor
         self.mean = self.rows.mean(0, dtype=torch.float64)
         self.out = [_matrix(projection, model) for projection in model.parts.projections]
 

@@ -146,7 +146,7 @@ class _Pass:
         with ExitStack() as hooks:
 
             def before(module: nn.Module, keep: Callable[[torch.Tensor], None]) -> None:
-                hooks.enter_context(reading_input(module, lambda stream: keep(stream[0, at])))
+                hooks.enter_context(reading_input(module, lambda stream: keep(self._one(stream)[0, at])))
 
             before(parts.blocks[0], lambda stream: setattr(self, "embedding", stream))
             before(_final_norm(self.model), lambda stream: setattr(self, "last", stream))
@@ -158,12 +158,22 @@ class _Pass:
             for mlp, norm in zip(parts.mlps, parts.mlp_norms, strict=True):
                 writer = norm or mlp
                 if writer is not None:
-                    hooks.enter_context(reading_output(writer, lambda out: self.mlps.append(out[0, at])))
+                    hooks.enter_context(reading_output(writer, lambda out: self.mlps.append(_place(out, at))))
             hooks.enter_context(
                 reading_output(parts.unembedding, lambda out: setattr(self, "raw", out[0, 0]))
             )
             where = torch.tensor([[0, at]], device=self.model.device)
             return self.model.logits_at(torch.tensor([list(ids)], device=self.model.device), where)[0]
+
+    def _one(self, stream: torch.Tensor) -> torch.Tensor:
+        """The stream [batch, pos, d_model]; Refused where an architecture keeps several (Gemma 3n)."""
+        if stream.ndim != 3:
+            raise Refused(
+                f"{self.model.info.architecture} keeps several residual streams, of which a logit is no sum.",
+                "Choose another architecture for attribution.",
+                code="not-linear",
+            )
+        return stream
 
 
 class _Direction:
@@ -202,12 +212,13 @@ def _summed(
             fold = _double(measure_norm(norm, model.info.d_model))
             scale = float(norm_scale(norm, next(norms).double()))
             written, bias = fold.rows(written) * scale, fold.rows(bias) * scale + fold.shift
+        written, bias = written * model.parts.factor, bias * model.parts.factor
         heads.append(direction.of(written))
         biases += float(direction.of(bias))
     parts = {"embedding": float(direction.of(seen.embedding.double()))}
     with_mlp = [layer for layer, mlp in enumerate(model.parts.mlps) if mlp is not None]
     parts |= {
-        f"mlp.{layer}": float(direction.of(out.double()))
+        f"mlp.{layer}": float(direction.of(out.double())) * model.parts.factor
         for layer, out in zip(with_mlp, seen.mlps, strict=True)
     }
     parts["biases"] = biases
@@ -215,6 +226,11 @@ def _summed(
     total = float(shares.sum()) + sum(parts.values())
     _check(model, total, direction.logit, max(float(shares.abs().max()), *map(abs, parts.values())))
     return Attribution(token, against, shares, parts, total, direction.logit, _note(model))
+
+
+def _place(out: torch.Tensor, at: int) -> torch.Tensor:
+    """A position of one row. Some lay rows and positions in one axis; Falcon changes what it gave later."""
+    return out.flatten(0, -2)[at].clone()
 
 
 def _written(

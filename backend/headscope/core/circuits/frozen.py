@@ -4,7 +4,7 @@ With each head's pattern A and each norm's scale s held at what they were on the
 is linear in its embedding, up to biases. Writing x for the stream and folded weights for W
 (core.circuits.weights),
 
-    z[l,h] = A[l,h] (s[l] x W_V) + b_V        (rows of A sum to 1, so b_V passes it unchanged)
+    z[l,h] = A[l,h] (s[l] x W_V + b_V)        (rows of A sum to 1, or to less beside a sink)
     x <- x + p[l] (sum over h of z[l,h] W_O + b_O)    p the scale of a norm behind attention, else 1
     logits = s_final x W_U + b_U
 
@@ -13,15 +13,16 @@ Models that cap their logits do so after this.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from jaxtyping import Float, Int
+from torch import nn
 
-from headscope.core.circuits.bridged_pass import bridged_pass
 from headscope.core.circuits.weights import Weights
+from headscope.core.model.hooks import reading_input
 from headscope.core.model.norms import norm_scale
 from headscope.errors import Invalid
 
@@ -47,7 +48,7 @@ class Frozen:
 
 def freeze(weights: Weights, ids: Sequence[int]) -> Frozen:
     """One pass over a prompt. Needs folded weights. Raises Invalid beyond the context or without tokens."""
-    info, bridge = weights.info, weights.bridge
+    info, model, parts = weights.info, weights.model, weights.model.parts
     if weights.processing != "folded":
         raise Invalid("Paths are exact with folded weights only.", "Use folded.", code="bad-processing")
     if not 0 < len(ids) <= info.n_ctx:
@@ -56,36 +57,33 @@ def freeze(weights: Weights, ids: Sequence[int]) -> Frozen:
             "Use between 1 and that many.",
             code="too-long",
         )
-    tokens = torch.tensor([list(ids)], device=weights.model.device)
-    points: dict[str, Any] = {"final": bridge.ln_final.hook_in}
-    for layer, block in enumerate(bridge.blocks):
-        points[f"pattern {layer}"] = block.attn.hook_pattern
-        for name in ("ln1", "ln1_post"):
-            if name in block.submodules:
-                points[f"{name} {layer}"] = getattr(block, name).hook_in
-    logits, seen = bridged_pass(bridge, tokens, points)
-    wide = {name: tensor[0].to(weights.dtype) for name, tensor in seen.items()}
+    tokens = torch.tensor([list(ids)], device=model.device)
+    patterns: list[torch.Tensor] = []
+    seen: dict[nn.Module, torch.Tensor] = {}
+
+    def keep(norm: nn.Module) -> Callable[[torch.Tensor], None]:
+        return lambda stream: seen.update({norm: stream[0].to(weights.dtype, copy=True)})
+
+    with torch.no_grad(), ExitStack() as hooks:
+        hooks.enter_context(model.reading(lambda _, pattern, __: patterns.append(pattern[0].clone())))
+        for norm in (*parts.entry_norms, *parts.attention_norms, parts.final_norm):
+            if norm is not None:
+                hooks.enter_context(reading_input(norm, keep(norm)))
+        logits = model.logits(tokens)
     ones = torch.ones(len(ids), dtype=weights.dtype, device=tokens.device)
 
-    def scales(name: str) -> torch.Tensor:
-        return torch.stack(
-            [
-                norm_scale(getattr(block, name), wide[f"{name} {layer}"])
-                if f"{name} {layer}" in wide
-                else ones
-                for layer, block in enumerate(bridge.blocks)
-            ]
-        )
+    def scale(norm: nn.Module | None) -> torch.Tensor:
+        return ones if norm is None else norm_scale(norm, seen[norm])
 
     embedded = weights.W_E[tokens[0]]
     placed = torch.zeros_like(embedded) if weights.W_pos is None else weights.W_pos[: len(ids)]
     return Frozen(
         tokens[0],
-        torch.stack([wide[f"pattern {layer}"] for layer in range(info.n_layers)]),
-        scales("ln1"),
-        scales("ln1_post"),
-        norm_scale(bridge.ln_final, wide["final"]),
+        torch.stack(patterns).to(weights.dtype),
+        torch.stack([scale(norm) for norm in parts.entry_norms]),
+        torch.stack([scale(norm) for norm in parts.attention_norms]),
+        scale(parts.final_norm),
         torch.stack([embedded, placed, torch.zeros_like(embedded)]),
-        wide["final"],
+        seen[parts.final_norm],
         logits[0].to(weights.dtype),
     )

@@ -164,5 +164,6 @@ def _mixed(
     read = streams * frozen.scale[number][:, None]
     values = torch.einsum("spm,hmd->hspd", read, layer.W_V)
     z = torch.einsum("hqk,hskd->hsqd", frozen.patterns[number], values)
-    z[:, bias_in] += layer.b_V[:, None]
+    # a row sums to 1, or to less where a sink takes the rest (gpt-oss)
+    z[:, bias_in] += frozen.patterns[number].sum(-1)[..., None] * layer.b_V[:, None]
     return z

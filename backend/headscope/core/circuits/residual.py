@@ -15,16 +15,16 @@ Source: A Mathematical Framework for Transformer Circuits, 2021, "Virtual weight
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from jaxtyping import Float
 
-from headscope.core.circuits.bridged_pass import bridged_pass
 from headscope.core.circuits.composition import readers, root, unit, writer
 from headscope.core.circuits.eigen import positivity, residual_spectrum
 from headscope.core.circuits.weights import Weights
+from headscope.core.model.hooks import reading_input, reading_output
 
 
 @dataclass(frozen=True)
@@ -113,32 +113,39 @@ def memory(weights: Weights, checkpoint: Callable[[], None] = lambda: None) -> M
 
 def norms(weights: Weights, ids: Sequence[int]) -> Norms:
     """Along the stream of one prompt, from one pass."""
-    bridge = weights.bridge
-    points: dict[str, Any] = {"end": bridge.ln_final.hook_in}
-    for number, block in enumerate(bridge.blocks):
-        points[f"stream {number}"] = block.hook_in
-        points[f"attention {number}"] = (
-            block.ln1_post if "ln1_post" in block.submodules else block.attn
-        ).hook_out
-        if "mlp" in block.submodules:
-            points[f"mlp {number}"] = (
-                block.ln2_post if "ln2_post" in block.submodules else block.mlp
-            ).hook_out
-    tokens = torch.tensor([list(ids)], device=weights.model.device)
-    _, seen = bridged_pass(bridge, tokens, points)
+    parts, tokens = weights.model.parts, torch.tensor([list(ids)], device=weights.model.device)
+    seen: dict[tuple[str, int], torch.Tensor] = {}
 
-    def norm(name: str) -> torch.Tensor:
-        if name not in seen:
-            return torch.full((len(ids),), torch.nan, dtype=weights.dtype)
-        found: torch.Tensor = seen[name][0].to(weights.dtype).norm(dim=-1).cpu()
-        return found
+    def keep(name: str, layer: int) -> Callable[[torch.Tensor], None]:
+        return lambda out: seen.update({(name, layer): _norms(out.to(weights.dtype), len(ids))})
 
-    layers = range(weights.info.n_layers)
+    with torch.no_grad(), ExitStack() as hooks:
+        for layer, block in enumerate(parts.blocks):
+            hooks.enter_context(reading_input(block, keep("stream", layer)))
+            attention = parts.attention_norms[layer] or parts.projections[layer]
+            hooks.enter_context(reading_output(attention, keep("attention", layer)))
+            mlp = parts.mlp_norms[layer] or parts.mlps[layer]
+            if mlp is not None:
+                hooks.enter_context(reading_output(mlp, keep("mlp", layer)))
+        if parts.final_norm is not None:
+            hooks.enter_context(reading_input(parts.final_norm, keep("stream", len(parts.blocks))))
+        weights.model.logits(tokens)
+    none = torch.full((len(ids),), torch.nan, dtype=weights.dtype)
+
+    def along(name: str, places: int, factor: float = 1.0) -> torch.Tensor:
+        return torch.stack([seen.get((name, place), none) * factor for place in range(places)])
+
+    layers = weights.info.n_layers
     return Norms(
-        torch.stack([*(norm(f"stream {number}") for number in layers), norm("end")]),
-        torch.stack([norm(f"attention {number}") for number in layers]),
-        torch.stack([norm(f"mlp {number}") for number in layers]),
+        along("stream", layers + 1),
+        along("attention", layers, parts.factor),
+        along("mlp", layers, parts.factor),
     )
+
+
+def _norms(out: Float[torch.Tensor, "*axes width"], n: int) -> Float[torch.Tensor, " pos"]:
+    """Of one row, whether it has an axis of its own or not."""
+    return out.view(n, -1).norm(dim=1).cpu()
 
 
 def _first_writers(weights: Weights) -> tuple[list[str], list[torch.Tensor], list[torch.Tensor]]:

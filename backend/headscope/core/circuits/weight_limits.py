@@ -2,7 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+from torch import nn
+
+from headscope.core.model.norms import original
+
+_QUERY_NORM = re.compile("(q|k|qk|query|key)_(norm|layernorm)")
+
+
+def norms_queries(attention: nn.Module) -> bool:
+    """Whether queries or keys pass a norm of their own within a layer's attention."""
+    return any(_QUERY_NORM.fullmatch(name) for name, _ in attention.named_children())
+
+
+def clip_limit(clip: float) -> str:
+    """What numbers leave out where queries, keys and values are cut."""
+    return (
+        f"Queries, keys and values beyond ±{clip:g} are cut there, which no weight shows: those of heads that "
+        "reach so far come out too large."
+    )
+
+
+def clipped_at(config: Any) -> float | None:
+    """Where a configuration cuts queries, keys and values (OLMo, MPT, DBRX), None where it doesn't."""
+    for place in (config, getattr(config, "attn_config", None)):
+        clip = getattr(place, "clip_qkv", None)
+        if clip:
+            return float(clip)
+    return None
 
 
 def limits(bridge: Any) -> list[str]:
@@ -19,8 +48,13 @@ def limits(bridge: Any) -> list[str]:
             "Learned positions are added to the tokens: what a head attends to by position is not in the QK "
             "numbers."
         )
-    if any(name in first.attn.submodules for name in ("q_norm", "k_norm")):
+    if norms_queries(original(first.attn)):
         found.append("Queries and keys pass a norm of their own, which QK numbers leave out.")
+    clip = clipped_at(getattr(getattr(bridge, "original_model", None), "config", None))
+    if clip is not None:
+        found.append(clip_limit(clip))
+    if getattr(original(first.attn), "sinks", None) is not None:
+        found.append("A learned sink takes part of each row of a pattern, which QK numbers leave out.")
     if (cfg.attn_scores_soft_cap or -1) > 0:
         found.append(
             f"Attention scores are capped at ±{cfg.attn_scores_soft_cap:g}; QK numbers are uncapped."

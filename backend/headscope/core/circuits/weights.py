@@ -14,7 +14,8 @@ the mean (LayerNorm) or 0 (RMSNorm), w and b weights. All but s is linear, so it
 and where a norm follows attention (post-norm), its weight moves into W_O. s stays outside: circuits from
 weights are meant up to it. core/model/norms.py measures C, w and b.
 
-The embedding includes the factor that a model multiplies it by (Gemma), measured too.
+The embedding includes the factor that a model multiplies it by (Gemma), measured too; W_O and an MLP's output
+include the one that they join the stream by (Granite).
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from typing import Any, Literal
 import torch
 from jaxtyping import Float
 
-from headscope.core.circuits.bridged_pass import bridged_pass
 from headscope.core.circuits.weight_limits import limits
 from headscope.core.model.head_model import HeadModel
+from headscope.core.model.hooks import reading_input
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.norms import Fold, measure_norm, original
 from headscope.errors import Invalid, Refused
@@ -130,8 +131,11 @@ class Weights:
         attention = block.attn
         heads = {name: self._heads(attention, name) for name in ("Q", "K", "V")}
         biases = {name: self._head_bias(attention, name) for name in ("Q", "K", "V")}
-        W_O = self._wide(attention.W_O)
-        b_O = self._wide(attention.b_O) if attention.b_O is not None else self._zeros(self.info.d_model)
+        factor = self.model.parts.factor
+        W_O = self._wide(attention.W_O) * factor
+        b_O = self._zeros(self.info.d_model)
+        if attention.b_O is not None:
+            b_O = self._wide(attention.b_O) * factor
         if self.processing == "folded":
             before = self._norm(block, "ln1")
             if before is not None:
@@ -161,7 +165,7 @@ class Weights:
         W_in, W_out = (getattr(block.mlp, name, None) for name in ("W_in", "W_out"))
         if not (isinstance(W_in, torch.Tensor) and isinstance(W_out, torch.Tensor)) or W_in.ndim != 2:
             return None
-        W_in, W_out = self._wide(W_in), self._wide(W_out)
+        W_in, W_out = self._wide(W_in), self._wide(W_out) * self.model.parts.factor
         if self.processing == "folded":
             # GPT-J and the like read the same norm with both halves of a block.
             before = self._norm(block, "ln2") or self._norm(block, "ln1")
@@ -237,17 +241,20 @@ def read_weights(
 def embedding_factor(model: HeadModel, bridge: Any) -> float:
     """What the model multiplies its embedding by before the first layer: 1, or sqrt(d_model) in Gemma.
 
-    Raises Refused where the first layer's input isn't the embedding (plus positions) times a number.
+    Raises Refused where the first layer's input isn't the embedding (plus positions) times a number, the same
+    for two tokens.
     """
-    token = torch.tensor([[1]], device=model.device)
-    _, seen = bridged_pass(bridge, token, {"first": bridge.blocks[0].hook_in})
-    first = seen["first"][0, 0].double()
+    seen: list[torch.Tensor] = []
+    tokens = torch.arange(1, 3, device=model.device)
+    with torch.no_grad(), reading_input(model.parts.blocks[0], seen.append):
+        model.logits(tokens[:, None])
+    first, embedded = seen[0].flatten(1).double(), bridge.W_E[tokens].double()
     positions = getattr(bridge, "W_pos", None) if hasattr(bridge, "pos_embed") else None
     if isinstance(positions, torch.Tensor):
         first = first - positions[len(positions) - model.info.n_ctx].double()
-    embedded = bridge.W_E[1].double()
-    factor = float(first @ embedded / (embedded @ embedded))
-    if not torch.allclose(first, factor * embedded, atol=2e-2 * float(first.abs().max())):
+    alike = first.shape == embedded.shape
+    factor = float((first * embedded).sum() / embedded.square().sum()) if alike else 0.0
+    if not alike or not torch.allclose(first, factor * embedded, atol=2e-2 * float(first.abs().max())):
         raise Refused(
             f"{model.info.name} changes its embedding before the first layer, by more than a factor.",
             f"Circuits from weights can't start from its tokens. {APPLICABLE}",
@@ -258,7 +265,14 @@ def embedding_factor(model: HeadModel, bridge: Any) -> float:
 
 def _bridge(model: HeadModel) -> Any:
     info = model.info
-    bridge = getattr(model, "bridge", None)
+    if model.parts.final_norm is None:
+        raise Refused(
+            f"{info.name} has no norm before its unembedding: norms come after what is written, so that its "
+            "stream is no sum of what heads write.",
+            APPLICABLE,
+            code="no-stream",
+        )
+    bridge = _booted(model)
     if bridge is None or not hasattr(bridge, "embed") or not hasattr(bridge, "unembed"):
         raise Refused(
             f"{info.name} has no token embedding and unembedding that circuits could be read between.",
@@ -279,3 +293,15 @@ def _bridge(model: HeadModel) -> Any:
             code="no-attention",
         )
     return bridge
+
+
+def _booted(model: HeadModel) -> Any:
+    """What names the weights; None where a model has no such thing."""
+    try:
+        return getattr(model, "bridge", None)
+    except Exception as error:  # TransformerLens raises what it likes
+        raise Refused(
+            f"The weights of {model.info.architecture} can't be told apart by head here.",
+            APPLICABLE,
+            code="no-head-weights",
+        ) from error

@@ -5,7 +5,9 @@ docs/design/patterns.md.
    of this module is open that name is ours: the function calls the architecture's own eager attention, shows
    the pattern that it gives, and forgets it. Layers at which nobody looks go on fused where they did.
 2. Where the pattern is to be another one, the function mixes the values anew, by that one.
-3. TransformerLens' native model takes a function of the pattern as an argument; a hook gives it ours.
+3. Attention that looks nothing up (BLOOM, Falcon, GPT-Neo, MPT) runs eagerly, and
+   core/model/inline_attention.py meets the pattern between its softmax and its product with the values.
+4. TransformerLens' native model takes a function of the pattern as an argument; a hook gives it ours.
 
 A pattern is [batch, head, query, key]; value norms are [batch, head, key], per *query* head.
 """
@@ -22,6 +24,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from headscope.core.model.inline_attention import meeting
 from headscope.errors import Invalid
 
 NAME = "headscope"
@@ -92,7 +95,7 @@ def watching(modules: Sequence[nn.Module], config: Any, watch: PatternAccess) ->
         usual = outer.usual
     token = _open.set(_Open({id(module): layer for layer, module in enumerate(modules)}, watch, usual))
     try:
-        with _native(modules) if config is None else _registered(config):
+        with _shown(modules, config):
             yield
     finally:
         _open.reset(token)
@@ -117,10 +120,8 @@ def attention_function(module: nn.Module, *states: Any, **settings: Any) -> tupl
     return mixed, changed
 
 
-def readable(modules: Sequence[nn.Module], config: Any) -> bool:
+def by_name(modules: Sequence[nn.Module]) -> bool:
     """Whether all layers' attention looks its function up by name, with an eager one of its own kind."""
-    if config is None:
-        return all(getattr(module, "accepts_pattern_fn", False) for module in modules)
     there = (sys.modules[type(module).__module__].__dict__ for module in modules)
     return all("eager_attention_forward" in names and "ALL_ATTENTION_FUNCTIONS" in names for names in there)
 
@@ -154,10 +155,32 @@ def holding(patterns: Mapping[int, torch.Tensor]) -> Edit:
 
 
 @contextmanager
-def _registered(config: Any) -> Iterator[None]:
-    register()
-    with named(config, NAME):
+def _shown(modules: Sequence[nn.Module], config: Any) -> Iterator[None]:
+    """Have each layer show its pattern, in the way that its kind of attention can."""
+    if config is None:
+        with _native(modules):
+            yield
+    elif by_name(modules):
+        register()
+        with named(config, NAME):
+            yield
+    else:
+        with named(config, "eager"), _inline(modules):
+            yield
+
+
+@contextmanager
+def _inline(modules: Sequence[nn.Module]) -> Iterator[None]:
+    """Once for all contexts: what is open is looked up when a pattern is met."""
+    with ExitStack() as layers:
+        for module in modules:
+            if "forward" not in vars(module):
+                layers.enter_context(meeting(module, _met_inline))
         yield
+
+
+def _met_inline(module: nn.Module, pattern: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    return _meet(module, pattern, lambda: value_norms(value, pattern.shape[1]))
 
 
 @contextmanager

@@ -18,12 +18,13 @@ from torch import nn
 
 from headscope.core.model.folder import ATTENTION_ONLY, weight_files
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.upstream import mend, prepare
 from headscope.errors import Invalid
 
 DTYPES = {name: getattr(torch, name) for name in ("float32", "bfloat16", "float16", "float64")}
 
 Made = tuple[nn.Module, Any, Callable[[nn.Module], Any]]
-"""The architecture's own module, its adapter, and what boots a bridge around a module like it."""
+"""The architecture's own module, its adapter where there is one, and what boots a bridge around its like."""
 
 
 def make(folder: Path, info: ModelInfo, attention: str) -> Made:
@@ -44,17 +45,18 @@ def _transformers(folder: Path, info: ModelInfo, attention: str) -> Made:
         module, loading = transformers.AutoModelForCausalLM.from_pretrained(
             folder,
             dtype=dtype,
-            attn_implementation=attention,
+            attn_implementation=attention if fuses(folder) else "eager",
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=False,
             output_loading_info=True,
         )
-        adapter = adapter_for(module.config, info.architecture, info.name, dtype)
+        if dtype == torch.float64 and module._can_set_experts_implementation():
+            module.set_experts_implementation("eager")  # the fused one knows no float64
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise Invalid(
             f"{folder} can't be loaded as {info.architecture}: {error}",
-            "Choose a decoder-only architecture that transformers and TransformerLens both know.",
+            "Choose a decoder-only architecture that transformers knows.",
             code="unsupported-architecture",
         ) from error
     if loading["missing_keys"]:
@@ -65,14 +67,29 @@ def _transformers(folder: Path, info: ModelInfo, attention: str) -> Made:
             code="missing-weights",
         )
 
+    mend(module)
+
     def boot(twin: Any) -> Any:
         # Not boot_transformers, which would load a second tokenizer and look for it on the hub.
         twin.set_attn_implementation("eager")
+        prepare(twin)
         return build_bridge_from_module(
             twin, info.architecture, hf_config=copy.deepcopy(twin.config), model_name=info.name
         )
 
-    return module, adapter, boot
+    try:
+        return module, adapter_for(module.config, info.architecture, info.name, dtype), boot
+    except (ValueError, KeyError, AttributeError):
+        return module, None, boot  # its parts are found by usual names, its weights by none
+
+
+def fuses(folder: Path) -> bool:
+    """Whether an architecture of the transformers library has fused attention; what it doesn't know, has."""
+    import transformers
+
+    config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    known = transformers.MODEL_FOR_CAUSAL_LM_MAPPING
+    return type(config) not in known or bool(known[type(config)]._supports_sdpa)
 
 
 def adapter_for(config: Any, architecture: str, name: str, dtype: torch.dtype) -> Any:

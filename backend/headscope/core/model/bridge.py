@@ -6,9 +6,8 @@
 3. A short pass proves that every layer's projection is reached with all heads' z: a hook that silently does
    nothing is the commonest fault in this field, and such a model is refused.
 4. Patterns are read and held while the architecture's own eager attention runs (core/model/attention.py).
-   Where an architecture has none that can be called, and for ``captured``, they come from the bridge proper,
-   which runs attention step by step. It is made when first asked for, around a second tree of modules that
-   shares every weight and the hooked modules with the first.
+5. The bridge proper names weights for circuits. It is made when first asked for, around a second tree of
+   modules that shares every weight with the first, and runs no pass.
 """
 
 from __future__ import annotations
@@ -32,8 +31,6 @@ from headscope.core.model.attention import (
     Visit,
     Visitor,
     holding,
-    readable,
-    value_norms,
     watching,
 )
 from headscope.core.model.boot import DTYPES, make
@@ -67,7 +64,7 @@ class BridgedModel:
     ) -> None:
         self.info = info
         self.tokenizer = tokenizer
-        self.attention = attention
+        self.attention = getattr(getattr(module, "config", None), "_attn_implementation", attention)
         self.ends = ends
         self.module = module.eval().requires_grad_(False)
         weights = next(module.parameters())
@@ -76,7 +73,6 @@ class BridgedModel:
         self.parts = locate(module, adapter, info)
         self._projections, self._attentions = self.parts.projections, self.parts.attentions
         self._unembedding = self.parts.unembedding
-        self._eager = 0  # how many open contexts need the bridge's step-by-step attention
         self._watch = PatternAccess()
         self._seen = 0  # positions before those of the pass that runs, by kept keys and values
         self._prove()
@@ -103,7 +99,7 @@ class BridgedModel:
         replacement: Replacement | None = None,
     ) -> Float[torch.Tensor, "target vocab"]:
         """Logits at the targets, each row under its owner's gates; padded where patterns are read."""
-        plain = self._eager > 0 or self._watch != PatternAccess()
+        plain = self._watch != PatternAccess()
         return self._targets(packing, gates, replacement, plain=plain)
 
     def kept(self, tokens: Int[torch.Tensor, "1 pos"]) -> Any:
@@ -212,12 +208,12 @@ class BridgedModel:
     @cached_property
     def bridge(self) -> Any:
         """The TransformerBridge: same weights, eager attention, its own names for weights and hooks."""
-        self._check_whole()
         shared = [*self.module.parameters(), *self.module.buffers(), *self._projections, self._unembedding]
         twin = copy.deepcopy(self.module, {id(part): part for part in shared})
         for part in twin.modules():
+            part.__dict__.pop("forward", None)  # a context may be open while the copy is made
             if not any(part is other for other in (*self._projections, self._unembedding)):
-                part._forward_pre_hooks.clear()  # a context may be open while the copy is made
+                part._forward_pre_hooks.clear()
         return self._boot(twin)
 
     def _forward(
@@ -232,23 +228,11 @@ class BridgedModel:
                 "Shorten the text.",
                 code="too-long",
             )
-        if self._eager:
-            self._check_whole()
-        module = self.bridge.original_model if self._eager else self.module
         kept = {"use_cache": False} if cache is None else {"use_cache": True, self._cache_name: cache}
         placed = {} if positions is None else {"position_ids": positions.to(self.device)}
-        out = module(input_ids=tokens.to(self.device), **kept, **placed)
+        out = self.module(input_ids=tokens.to(self.device), **kept, **placed)
         logits: torch.Tensor = out if isinstance(out, torch.Tensor) else out.logits
         return logits
-
-    def _check_whole(self) -> None:
-        """The bridge has layers of its own, which don't know where a pass is resumed."""
-        if "_blocks" in self.__dict__ and self._blocks.active:
-            raise Invalid(
-                "Patterns of this architecture come from a whole pass, not from one resumed in the middle.",
-                "Read patterns outside of resumed passes.",
-                code="resumed",
-            )
 
     @cached_property
     def _cache_name(self) -> str:
@@ -258,8 +242,8 @@ class BridgedModel:
         return next((name for name in ("cache", "past_key_values") if name in names), "")
 
     def _empty_cache(self) -> Any:
-        """For an architecture that keeps keys and values, and a pass that isn't the bridge's."""
-        if not self._cache_name or self._eager or self._watch != PatternAccess():
+        """For an architecture that keeps keys and values, and a pass whose patterns nobody reads."""
+        if not self._cache_name or self._watch != PatternAccess():
             return None
         from transformers import DynamicCache
 
@@ -270,22 +254,8 @@ class BridgedModel:
         def keep(layer: int, pattern: torch.Tensor, _: torch.Tensor | None = None) -> None:
             into[f"{layer}.pattern"] = pattern
 
-        if self._watch != PatternAccess():  # the bridge's attention would pass by who watches already
-            with self._watching(Visitor(keep, frozenset(layers), False)):
-                yield
-            return
-        with ExitStack() as hooks:
-            for layer in layers:
-
-                def at(_: nn.Module, __: Any, pattern: torch.Tensor, layer: int = layer) -> None:
-                    keep(layer, pattern)
-
-                hooks.callback(self.bridge.blocks[layer].attn.hook_pattern.register_forward_hook(at).remove)
-            self._eager += 1
-            try:
-                yield
-            finally:
-                self._eager -= 1
+        with self._watching(Visitor(keep, frozenset(layers), False)):
+            yield
 
     @contextmanager
     def _watching(self, more: Visitor | Edit) -> Iterator[None]:
@@ -295,30 +265,11 @@ class BridgedModel:
             if isinstance(more, Visitor)
             else replace(before, edits=(*before.edits, more))
         )
-        config = getattr(self.module, "config", None)
         try:
-            with ExitStack() as contexts:
-                if not self._eager and readable(self._attentions, config):
-                    contexts.enter_context(watching(self._attentions, config, self._watch))
-                elif before == PatternAccess():
-                    contexts.enter_context(self._watching_bridge())
+            with watching(self._attentions, getattr(self.module, "config", None), self._watch):
                 yield
         finally:
             self._watch = before
-
-    @contextmanager
-    def _watching_bridge(self) -> Iterator[None]:
-        """The same on the bridge, for attention that can't be called; once for all contexts."""
-        with ExitStack() as hooks:
-            for layer, block in enumerate(self.bridge.blocks):
-                seen = _OnBridge(layer, lambda: self._watch, self.info)
-                hooks.callback(block.attn.hook_v.register_forward_hook(seen.value).remove)
-                hooks.callback(block.attn.hook_pattern.register_forward_hook(seen.pattern).remove)
-            self._eager += 1
-            try:
-                yield
-            finally:
-                self._eager -= 1
 
     def _check_captures(self, layers: tuple[int, ...], names: tuple[str, ...]) -> None:
         for layer in layers:
@@ -335,14 +286,23 @@ class BridgedModel:
                 )
 
     def _prove(self) -> None:
-        """Run two tokens: every layer's z arrives at its projection, of all heads' width. Finds the tail."""
+        """Run two rows that differ in their last token: every layer's z arrives at its projection, of all
+        heads' width, and what stands before is alike. Finds the tail.
+        """
         found: dict[str, torch.Tensor] = {}
         layers = range(self.info.n_layers)
         raw: list[torch.Tensor] = []
         hook = self._unembedding.register_forward_hook(lambda _, __, out: raw.append(out))
         with torch.no_grad(), capturing_z(self._projections, self.info.n_heads, layers, found):
-            logits = self._forward(torch.zeros(1, 2, dtype=torch.long, device=self.device))
+            logits = self._forward(torch.tensor([[0, 0, 0], [0, 0, 1]], device=self.device))
         hook.remove()
+        before = logits[:, :-1].float()
+        if (before[0] - before[1]).abs().max() > 0.1 * before.abs().max():
+            raise Invalid(
+                f"{self.info.architecture} isn't causal: a token changes what is predicted before it.",
+                "Choose a decoder-only model, which predicts the next token.",
+                code="unsupported-architecture",
+            )
         cap = getattr(getattr(self.module, "config", None), "final_logit_softcapping", None)
         self.tail = measure_tail(raw[0], logits, cap)
         for layer in layers:
@@ -353,23 +313,6 @@ class BridgedModel:
                     "Choose a model with ordinary attention in every layer.",
                     code="unsupported-architecture",
                 )
-
-
-class _OnBridge:
-    """Hooks on one layer of the bridge: what reads and changes patterns of attention that can't be called."""
-
-    def __init__(self, layer: int, watch: Callable[[], PatternAccess], info: ModelInfo) -> None:
-        self.layer, self.watch, self.info = layer, watch, info
-        self.norms = torch.empty(0)
-
-    def value(self, _: nn.Module, __: Any, value: torch.Tensor) -> None:
-        """Values [batch, key, group, d_head], or with the groups side by side, come before the pattern."""
-        groups = value.view(*value.shape[:2], -1, self.info.d_head).transpose(1, 2)
-        self.norms = value_norms(groups, self.info.n_heads)
-
-    def pattern(self, _: nn.Module, __: Any, pattern: torch.Tensor) -> torch.Tensor:
-        """What attention goes on with."""
-        return self.watch().meet(self.layer, pattern, lambda: self.norms)
 
 
 def load(folder: Path, *, name: str, dtype: str, device: str, attention: str) -> BridgedModel:

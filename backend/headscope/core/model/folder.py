@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from headscope.core.model.groups import key_value_heads
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid, NotFound
 
@@ -165,13 +166,13 @@ def architecture(config: Mapping[str, Any]) -> str:
 def counts(config: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
     """Layers, heads, widths and parameters by ModelInfo's names. Raises Invalid where one is missing."""
     d_model = _first(config, "hidden_size", "n_embd", "d_model")
-    n_heads = _first(config, "num_attention_heads", "n_head", "n_heads", "num_heads")
+    n_heads = _first(config, "num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads")
     n_params = sum(math.prod(shape) for shape in shapes.values())
     embeddings = sum(math.prod(s) for name, s in shapes.items() if _EMBEDDINGS & set(name.split(".")[-2:-1]))
     return {
         "n_layers": _first(config, "num_hidden_layers", "n_layer", "n_layers", "num_layers"),
         "n_heads": n_heads,
-        "n_kv_heads": int(config.get("num_key_value_heads") or n_heads),
+        "n_kv_heads": key_value_heads(config, n_heads),
         "d_model": d_model,
         "d_head": int(config.get("head_dim") or d_model // n_heads),
         "d_vocab": _first(config, "vocab_size"),

@@ -114,7 +114,7 @@ def reading_output(module: nn.Module, keep: Callable[[torch.Tensor], None]) -> I
     """Call ``keep`` with what comes out of a module."""
 
     def hook(_: nn.Module, __: Any, out: Any) -> None:
-        keep(out[0] if isinstance(out, tuple) else out)
+        keep(out[0] if isinstance(out, (tuple, list)) else out)
 
     handle = module.register_forward_hook(hook)
     try:

@@ -15,6 +15,7 @@ from headscope.core.model.folder import (
     read_config,
     revision,
 )
+from headscope.core.model.kinds import check_kind
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,10 @@ _WORDS = ("title", "note")
 def model_info(folder: Path, *, name: str, dtype: str = "float32") -> ModelInfo:
     """What config.json, the weight files' headers and the tokenizer say; loads no torch.
 
-    Raises NotFound without the folder, Invalid where a file is damaged.
+    Raises NotFound without the folder, Invalid where a file is damaged or the model's kind has no heads.
     """
     config = read_config(folder)
+    check_kind(config)
     tokenizer_hash, bos = bos_policy(folder)
     sizes: Mapping[str, Any] = counts(config, check(folder))
     return ModelInfo(

@@ -44,8 +44,7 @@ class Fold:
 def measure_norm(norm: Any, d_model: int) -> Fold:
     """A norm's linear part, from what it does to the zero vector and to +1, -1, +1, ... in float64."""
     module = original(norm)
-    probe = torch.ones(1, 1, d_model, dtype=torch.float64)
-    probe[..., 1::2] = -1
+    probe = _probe(d_model)
     if d_model % 2:
         raise Refused(
             f"A stream of {d_model} numbers can't be probed.",
@@ -55,27 +54,42 @@ def measure_norm(norm: Any, d_model: int) -> Fold:
     twin = copy.deepcopy(module).cpu().double().eval()
     with torch.no_grad():
         shift = twin(torch.zeros_like(probe))[0, 0].double()
-        scale = (twin(probe)[0, 0].double() - shift) * probe[0, 0] * math.sqrt(1 + epsilon(module))
+        scale = (twin(probe)[0, 0].double() - shift) * probe[0, 0] * math.sqrt(1 + epsilon(module, d_model))
         moved = twin(probe + 2)[0, 0].double()
     centred = bool((moved - shift - scale * probe[0, 0]).abs().max() <= 1e-3 * scale.abs().max())
     device = next(iter(module.parameters()), torch.zeros(())).device
     return Fold(scale.to(device), shift.to(device), centred)
 
 
-def epsilon(norm: Any) -> float:
-    """What a norm adds to the variance."""
+def epsilon(norm: Any, width: int) -> float:
+    """What a norm of vectors of this width adds to the variance: what it says, or measured where it says
+    nothing (OLMo), from norm(c v) = c / sqrt(c^2 + eps) of two sizes c of a vector v of +1 and -1.
+    """
     module = original(norm)
     for name in ("variance_epsilon", "eps"):
         if isinstance(getattr(module, name, None), float):
             return float(getattr(module, name))
-    return 0.0
+    twin = copy.deepcopy(module).cpu().double().eval()
+    probe, small = _probe(width), 1e-2
+    with torch.no_grad():
+        shift = twin(torch.zeros_like(probe))
+        whole, less = (float((twin(probe * size) - shift).norm()) for size in (1.0, small))
+    ratio = (whole / less) ** 2
+    left = 1 - ratio * small**2
+    return max(0.0, small**2 * (ratio - 1) / left) if left > 0 else 0.0  # a part that norms nothing
 
 
 def norm_scale(norm: Any, stream: Float[torch.Tensor, "*batch d_model"]) -> Float[torch.Tensor, "*batch"]:
     """s(x) of a norm: 1 / sqrt(mean square of what is left after centring + epsilon)."""
     fold = measure_norm(norm, stream.shape[-1])
     centred = stream - stream.mean(-1, keepdim=True) if fold.centred else stream
-    return (centred.square().mean(-1) + epsilon(norm)).rsqrt()
+    return (centred.square().mean(-1) + epsilon(norm, stream.shape[-1])).rsqrt()
+
+
+def _probe(width: int) -> Float[torch.Tensor, "1 1 width"]:
+    probe = torch.ones(1, 1, width, dtype=torch.float64)
+    probe[..., 1::2] = -1
+    return probe
 
 
 def original(component: Any) -> nn.Module:

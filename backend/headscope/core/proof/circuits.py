@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import torch
+from torch import nn
 
-from headscope.core.proof.subject import Claim, Limited, Subject, apart, shares_apart, worst
+from headscope.core.circuits.weight_limits import clip_limit, clipped_at, norms_queries
+from headscope.core.proof.subject import Claim, Limited, Subject, apart, worst
 
-
-def _stepwise(subject: Subject) -> float:
-    """The pass that circuits read is the plain one: its logits and its patterns."""
-    stepwise = subject.stepwise
-    patterns = [shares_apart(stepwise.pattern(layer), at) for layer, at in subject.patterns.items()]
-    return worst([apart(stepwise.logits, subject.seen.logits), *patterns])
+_SEEN = 1e-6
+"""Shares below are rounded too coarsely for their logarithm."""
 
 
 def _values(subject: Subject) -> float:
     """z = A (s x W_V + b_V) is what the head mixes."""
     found = []
-    for layer, (matrices, stream) in enumerate(subject.stepwise.layers):
+    for layer in range(subject.model.info.n_layers):
+        matrices, stream = subject.read_weights.layer(layer)
         values = torch.einsum("pd,hde->hpe", stream, matrices.W_V) + matrices.b_V[:, None]
         z = subject.patterns[layer][0].to(values) @ values
         found.append(apart(z, _z(subject, layer).to(values)))
@@ -26,34 +25,70 @@ def _values(subject: Subject) -> float:
 
 def _outputs(subject: Subject) -> float:
     """sum over heads of z W_O, and b_O, are what attention writes before any norm."""
-    found, raw = [], subject.stepwise.raw
+    found, raw = [], subject.read_weights.raw
     for layer, plain in enumerate(subject.seen.written):
         matrices = raw.layer(layer)
         z = _z(subject, layer).to(raw.dtype)
         written = torch.einsum("hpe,hed->pd", z, matrices.W_O) + matrices.b_O
-        found.append(apart(written, plain[0].to(written)))
+        found.append(apart(written, plain[0].to(written) * subject.model.parts.factor))
     return worst(found)
 
 
 def _queries(subject: Subject) -> float:
-    """s x W_Q + b_Q and s x W_K + b_K are the queries and keys of the step-by-step pass."""
-    found, stepwise = [], subject.stepwise
-    for layer, (of, stream) in enumerate(stepwise.layers):
-        for name, matrix, bias in (("q", of.W_Q, of.b_Q), ("k", of.W_K, of.b_K)):
-            made = torch.einsum("pd,hde->phe", stream, matrix) + bias
-            plain = stepwise.projected(layer, name)
-            found.append(apart(made, plain.repeat_interleave(made.shape[1] // plain.shape[1], 1)))
+    """x W_Q + b_Q and x W_K + b_K give the scores that rank keys; before a norm of their own, the queries and
+    keys.
+    """
+    weights, normed = subject.read_weights, subject.model.parts.attentions
+    seen = subject.still if subject.rotary else subject.seen
+    found = []
+    for layer, entered in enumerate(seen.entered):
+        of, stream = weights.raw.layer(layer), entered[0].to(weights.raw.dtype)
+        query = torch.einsum("pd,hde->hpe", stream, of.W_Q) + of.b_Q[:, None]
+        key = torch.einsum("pd,hde->hpe", stream, of.W_K) + of.b_K[:, None]
+        if norms_queries(normed[layer]):
+            found += [_projected_apart(normed[layer], *pair, entered) for pair in (("q", query), ("k", key))]
+        else:
+            pattern = seen.patterns[layer] if subject.rotary else subject.patterns[layer]
+            scores = _capped(subject, query @ key.mT / weights.raw.score_scale(layer))
+            order = 2 if weights.raw.bridge.cfg.positional_embedding_type == "alibi" else 1
+            found.append(_neighbours_apart(pattern[0].double(), scores.double(), order))
     return _unless_clipped(subject, worst(found))
+
+
+def _projected_apart(attention: nn.Module, name: str, made: torch.Tensor, entered: torch.Tensor) -> float:
+    """How far [head, pos, d_head] is from what a layer's own projection makes of the stream."""
+    projection = getattr(attention, f"{name}_proj", None)
+    if projection is None:
+        raise Limited("Queries and keys pass a norm of their own, which QK numbers leave out.")
+    own = projection.forward(entered)[0].unflatten(-1, (-1, made.shape[-1])).transpose(0, 1)
+    return apart(made, own.repeat_interleave(len(made) // len(own), 0).to(made))
+
+
+def _capped(subject: Subject, scores: torch.Tensor) -> torch.Tensor:
+    cap = subject.read_weights.raw.bridge.cfg.attn_scores_soft_cap or -1
+    return cap * torch.tanh(scores / cap) if cap > 0 else scores
+
+
+def _neighbours_apart(pattern: torch.Tensor, scores: torch.Tensor, order: int) -> float:
+    """How far differences of log shares from key to key are from those of scores, but for one factor (as of
+    YaRN). ``order`` 2 takes the differences of those: a bias by distance is a straight line.
+    """
+    seen = (pattern > _SEEN).double()
+    for _ in range(order):
+        seen = seen[..., 1:] * seen[..., :-1]
+    said, read = (table.diff(n=order) for table in (pattern.clamp(min=_SEEN).log(), scores))
+    said, read = said[seen > 0], read[seen > 0]
+    return apart(read * (said @ read) / (read @ read), said)
 
 
 def _ends(subject: Subject) -> float:
     """Embedding and positions are the first layer's input; W_U and b_U read logits off the last stream."""
-    stepwise, folded = subject.stepwise, subject.stepwise.folded
+    weights, folded = subject.read_weights, subject.read_weights.folded
     start = folded.W_E[subject.tokens[0]]
     if folded.W_pos is not None:
         start = start + folded.W_pos[: len(start)]
-    read = subject.model.tail(stepwise.last @ folded.W_U + folded.b_U)
-    return worst([apart(start, stepwise.first), apart(read, subject.seen.logits[0].to(read))])
+    read = subject.model.tail(weights.last @ folded.W_U + folded.b_U)
+    return worst([apart(start, weights.first), apart(read, subject.seen.logits[0].to(read))])
 
 
 def _z(subject: Subject, layer: int) -> torch.Tensor:
@@ -62,19 +97,15 @@ def _z(subject: Subject, layer: int) -> torch.Tensor:
 
 
 def _unless_clipped(subject: Subject, difference: float) -> float:
-    clip = getattr(getattr(subject.model.module, "config", None), "clip_qkv", None)
+    clip = clipped_at(getattr(subject.model.module, "config", None))
     if clip is not None and not difference <= subject.tolerance:
-        raise Limited(
-            f"Queries, keys and values are clipped at ±{clip:g}, which numbers from weights leave out.",
-            difference,
-        )
+        raise Limited(clip_limit(clip), difference)
     return difference
 
 
 CLAIMS = (
-    Claim("step by step", "the step-by-step pass is the plain one", "circuits", _stepwise),
     Claim("W_V", "patterns times s x W_V are what heads mix", "circuits", _values),
     Claim("W_O", "z times W_O is what attention writes", "circuits", _outputs),
-    Claim("W_Q, W_K", "s x W_Q and s x W_K are queries and keys", "circuits", _queries),
+    Claim("W_Q, W_K", "x W_Q times x W_K are the scores that rank keys", "circuits", _queries),
     Claim("W_E, W_U", "W_E begins the stream and W_U reads its end", "circuits", _ends),
 )

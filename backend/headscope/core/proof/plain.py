@@ -22,8 +22,8 @@ from headscope.core.model.hooks import reading_input, reading_output
 class Seen:
     """A pass of the plain model, layer by layer: what attention's own code gave and what went through W_O.
 
-    ``z`` are the heads' mixed values side by side, ``written`` what W_O made of them. Fused attention shows
-    no ``patterns``.
+    ``z`` are the heads' mixed values side by side, ``written`` what W_O made of them, ``entered`` what
+    attention read. Fused attention shows no ``patterns``.
     """
 
     logits: Float[torch.Tensor, "batch pos vocab"]
@@ -31,6 +31,7 @@ class Seen:
     z: list[Float[torch.Tensor, "batch pos width"]]
     written: list[Float[torch.Tensor, "batch pos d_model"]]
     attention: list[Float[torch.Tensor, "batch pos d_model"]]
+    entered: list[Float[torch.Tensor, "batch pos d_model"]]
 
 
 class PlainModel:
@@ -53,13 +54,17 @@ class PlainModel:
         self.projections = twins(model.parts.projections)
 
     def run(
-        self, tokens: Int[torch.Tensor, "batch pos"], closed: Bool[torch.Tensor, "batch head"] | None = None
+        self,
+        tokens: Int[torch.Tensor, "batch pos"],
+        closed: Bool[torch.Tensor, "batch head"] | None = None,
+        **settings: torch.Tensor,
     ) -> Seen:
-        """One pass; each row's ``closed`` heads give zero in every layer."""
+        """One pass; each row's ``closed`` heads give zero in every layer. ``settings`` go to the module."""
         z: list[torch.Tensor] = []
         written: list[torch.Tensor] = []
         attention: list[torch.Tensor] = []
         weights: list[torch.Tensor] = []
+        entered: list[torch.Tensor] = []
         with ExitStack() as hooks:
             for module in self.projections:
                 if closed is not None:
@@ -67,11 +72,12 @@ class PlainModel:
                 hooks.enter_context(reading_input(module, z.append))
                 hooks.enter_context(reading_output(module, written.append))
             for module in self.attentions:
+                hooks.enter_context(reading_input(module, entered.append))
                 hooks.enter_context(reading_output(module, attention.append))
                 hooks.enter_context(_second(module, weights))
-            out: Any = self.module(input_ids=tokens, **self._settings)
+            out: Any = self.module(input_ids=tokens, **self._settings, **settings)
         logits = out if isinstance(out, torch.Tensor) else out.logits
-        return Seen(logits, self._patterns(out, weights), z, written, attention)
+        return Seen(logits, self._patterns(out, weights), z, written, attention, entered)
 
     @property
     def _settings(self) -> dict[str, bool]:

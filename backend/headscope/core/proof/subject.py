@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from headscope.core.model.bridge import BridgedModel
 from headscope.core.model.capabilities import Capability
 from headscope.core.proof.plain import PlainModel, Seen
-from headscope.core.proof.stepwise import Stepwise
+from headscope.core.proof.weights_pass import WeightsPass
 from headscope.errors import Invalid
 
 LONG, SHORT = 7, 4
@@ -114,9 +114,20 @@ class Subject:
         return dict(enumerate(self.eager.patterns))
 
     @cached_property
-    def stepwise(self) -> Stepwise:
-        """The pass through the bridge that circuits read."""
-        return Stepwise(self.model, self.tokens)
+    def read_weights(self) -> WeightsPass:
+        """Weights as circuits read them, and a pass with what they read."""
+        return WeightsPass(self.model, self.tokens)
+
+    @property
+    def rotary(self) -> bool:
+        """Whether positions turn queries and keys."""
+        kind: str = self.read_weights.folded.bridge.cfg.positional_embedding_type
+        return kind == "rotary"
+
+    @cached_property
+    def still(self) -> Seen:
+        """The eager pass with every token at position 0, where rotary positions turn nothing."""
+        return PlainModel(self.model, "eager").run(self.tokens, position_ids=torch.zeros_like(self.tokens))
 
 
 def apart(found: torch.Tensor, expected: torch.Tensor) -> float:
