@@ -93,7 +93,8 @@ def _ends(subject: Subject) -> float:
 
 def _z(subject: Subject, layer: int) -> torch.Tensor:
     """What a layer's heads mixed [head, pos, d_head], of the plain pass."""
-    return subject.seen.z[layer][0].unflatten(-1, (subject.model.info.n_heads, -1)).transpose(0, 1)
+    z = subject.seen.z[layer][0]
+    return z.view(len(z), subject.model.info.n_heads, -1).transpose(0, 1)
 
 
 def _unless_clipped(subject: Subject, difference: float) -> float:
