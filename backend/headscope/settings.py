@@ -15,7 +15,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="HEADSCOPE_", frozen=True, extra="ignore")
 
     data_dir: Path = Field(default_factory=lambda: user_data_path("headscope"))
-    """Where the SQLite file and fetched models live."""
+    """Where the SQLite file, fetched models and what was proved of models live."""
     database_url: str | None = None
     """SQLAlchemy URL; unset: ``sqlite:///{data_dir}/headscope.db``."""
     host: str = "127.0.0.1"

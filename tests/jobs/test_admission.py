@@ -13,6 +13,7 @@ from headscope.core.model.memory import run_bytes
 from headscope.errors import Refused
 from headscope.jobs import loading
 from headscope.jobs.admission import admit_weights, admit_work
+from headscope.models.proofs import Proofs
 from jobs.tiny import MODEL
 
 GIB = 2**30
@@ -35,7 +36,7 @@ def test_weights_need_as_much_as_they_are() -> None:
         admit_weights("m", 3 * GIB, GIB)
 
 
-def test_a_model_that_does_not_fit_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_does_not_fit_is_not_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     bundled = Path(loading.__file__).parents[1] / "models" / "bundled" / "headscope-2l"
 
     class Folders:
@@ -44,7 +45,9 @@ def test_a_model_that_does_not_fit_is_not_loaded(monkeypatch: pytest.MonkeyPatch
 
     @contextmanager
     def opened() -> Iterator[object]:
-        with loading.FromFolders(Folders(), "cpu").model("x", dtype="float32", attention="sdpa") as model:
+        with loading.FromFolders(Folders(), "cpu", Proofs(tmp_path)).model(
+            "x", dtype="float32", attention="sdpa"
+        ) as model:
             yield model
 
     monkeypatch.setattr(loading, "free_bytes", lambda _: 2**20)

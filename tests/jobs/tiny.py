@@ -112,6 +112,7 @@ class NoWeights:
 
     info = MODEL
     tokenizer: Any = None
+    proof: Any = None
     device: Any = None
     dtype: Any = None
     attention = "sdpa"

@@ -42,6 +42,7 @@ class MicroModel:
     W_O: Tensor
     W_U: Tensor
     tokenizer: Any = None
+    proof: Any = None
     attention: str = "sdpa"
     seen: list[tuple[int, int]] = field(default_factory=list)
     gates: Tensor | None = None

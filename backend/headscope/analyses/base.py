@@ -23,6 +23,7 @@ from headscope.analyses.columns import Table
 from headscope.analyses.offered_gates import AskedGates, GatePreset
 from headscope.analyses.references import Input, Reference, RunRef, TaskNames, references
 from headscope.analyses.result import Arrays, Result
+from headscope.core.model.capabilities import Capability
 from headscope.core.model.head_list import Head
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.info import ModelInfo
@@ -239,6 +240,8 @@ class Analysis(Generic[P, R]):
     """A headline that an earlier version stored, as it is told today."""
     seeds: Callable[[P], Sequence[int]] = _no_seeds
     """The seeds of a run, in the order of its arrays' first axis; none where nothing is drawn by chance."""
+    needs: tuple[Capability, ...] = ()
+    """What a model has to be proved to give, beside its logits; without it a run is refused."""
     needs_task: bool = False
     has_roles: bool = False
     """Its result gives each head a role in every seed: a run's page is the grid of roles, whose threshold

@@ -141,6 +141,7 @@ def _given(source: str, model: str) -> tuple[GateVector, str, Catalogue, Setting
 
 
 def _loaded(models: Catalogue, name: str, dtype: str = "float32") -> HeadModel:
-    from headscope.core.model.load import load_model
-
-    return load_model(models.folder(name), name=name, dtype=dtype, device="auto", attention="sdpa")
+    model = models.proofs.load(models.folder(name), name=name, dtype=dtype, device="auto", attention="sdpa")
+    if model.proof is not None:
+        model.proof.require(["gating"])
+    return model

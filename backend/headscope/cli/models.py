@@ -6,13 +6,17 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from headscope.cli import console
 
-app = typer.Typer(help="Models: list, fetch, add.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from headscope.core.model.capabilities import Proof
+    from headscope.models.catalogue import Catalogue
+
+app = typer.Typer(help="Models: list, fetch, add, check.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -56,11 +60,84 @@ def add(
         Path, typer.Argument(help="Folder with config.json, tokenizer.json and *.safetensors.")
     ],
 ) -> None:
-    """Register a folder of weights under a name."""
+    """Register a folder of weights under a name, once it is loaded and checked against the plain model."""
     from headscope.models.catalogue import Catalogue
 
-    entry = Catalogue(console.settings()).add(name, folder)
+    catalogue = Catalogue(console.settings())
+    entry = catalogue.add(name, folder, lambda path: _try_out(catalogue, path, name))
     console.err_console().print(f"{entry.name} is added: {entry.title}.")
+
+
+@app.command("check")
+def check(
+    name: Annotated[str, typer.Argument(help="A model's name, or a path to its folder.")],
+    dtype: Annotated[str, typer.Option(help="The precision to check it in.")] = "float32",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """Check a model against the plain one, anew; exit code 1 where something fails."""
+    from headscope.messages import ProofOut
+    from headscope.models.catalogue import Catalogue
+
+    catalogue = Catalogue(console.settings())
+    proof = _proved(catalogue, catalogue.folder(name), name, dtype)
+    if as_json:
+        console.write_json(ProofOut.of(proof).model_dump(mode="json"))
+    else:
+        console.out_console().print(_table(proof))
+        console.err_console().print(_summary(proof))
+    if not proof.whole:
+        raise typer.Exit(console.FAILED)
+
+
+def _proved(catalogue: Catalogue, folder: Path, name: str, dtype: str = "float32") -> Proof:
+    """The model loaded on this machine's device, and checked whatever is kept."""
+    from headscope.core.model.info import model_info
+    from headscope.core.model.load import load_model
+    from headscope.core.model.memory import weight_bytes
+    from headscope.jobs.admission import admit_weights
+    from headscope.jobs.device import find_device, free_bytes
+
+    device = find_device(console.settings().device).name
+    admit_weights(name, weight_bytes(model_info(folder, name=name), dtype), free_bytes(device))
+    return catalogue.proofs.prove(load_model(folder, name=name, dtype=dtype, device=device))
+
+
+def _try_out(catalogue: Catalogue, folder: Path, name: str) -> None:
+    """Load a folder that is to be added, check it and say what was found.
+
+    Raises what loading does, and ``Refused`` (not-proved) where its logits aren't the plain model's. Where
+    this machine hasn't the memory, the check is left to a worker.
+    """
+    from headscope.errors import Refused
+
+    err = console.err_console()
+    try:
+        proof = _proved(catalogue, folder, name)
+    except Refused as error:
+        err.print(f"Not checked here: {error} A worker checks it on its first load.")
+        return
+    err.print(_table(proof))
+    err.print(_summary(proof))
+    proof.require([])
+
+
+def _table(proof: Proof) -> Any:
+    from rich.table import Table
+
+    table = Table("check", "capability", "largest difference", "verdict", box=None, pad_edge=False)
+    for each in proof.checks:
+        found = "-" if each.difference is None else f"{each.difference:.1e}"
+        why = f": {each.detail}" if each.detail else ""
+        table.add_row(each.title, each.capability, found, f"{each.verdict}{why}")
+    return table
+
+
+def _summary(proof: Proof) -> str:
+    """What the model gives, and how close it was held."""
+    lost = [each.title for each in proof.capabilities if each.reason is not None]
+    said = f"{proof.model} can't give {', '.join(lost)}." if lost else f"{proof.model} is read right."
+    tolerance = proof.checks[0].tolerance
+    return f"{said} Allowed in {proof.dtype}: {tolerance:g}. Checked in {proof.seconds:.1f} s."
 
 
 @contextmanager

@@ -110,6 +110,7 @@ def resolve(
             task=task,
             preset=preset,
             params=params,
+            proved=models.proofs.get,
         )
     return request
 

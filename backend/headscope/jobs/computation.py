@@ -236,6 +236,8 @@ class Computation:
                 "Restart it: it will be a new run.",
                 code="model-changed",
             )
+        if model.proof is not None:
+            model.proof.require(self._analysis.needs)
         estimate = self._analysis.estimate(self._spec, tokenizer=model.tokenizer)
         admit_work(estimate, self._info, self._info.dtype, free_bytes(self._place.device.name))
         return model

@@ -23,6 +23,7 @@ from headscope.jobs.execution import carry_out
 from headscope.jobs.heartbeat import Heartbeat
 from headscope.jobs.loading import Folders, FromFolders
 from headscope.jobs.threads import set_threads
+from headscope.models.proofs import Proofs
 from headscope.settings import Settings
 from headscope.store import runs, workers
 from headscope.store.session import Store
@@ -53,7 +54,7 @@ def run_foreground(
     owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     place = Workplace(
         store, owner, analyses,
-        models or FromFolders(folders, device.name),
+        models or FromFolders(folders, device.name, Proofs(settings.data_dir / "proofs")),
         device, DeviceQueue(), settings.data_dir / "locks",
     )  # fmt: skip
     heartbeat = Heartbeat(store, owner, _PATIENCE, register=lambda: _register(store, place))

@@ -11,6 +11,7 @@ from headscope.core.model.head_model import HeadModel
 from headscope.core.model.memory import weight_bytes
 from headscope.jobs.admission import admit_weights
 from headscope.jobs.device import free_bytes
+from headscope.models.proofs import Proofs
 
 
 class Folders(Protocol):
@@ -22,18 +23,17 @@ class Folders(Protocol):
 
 
 class FromFolders:
-    """Loads a model each time it is asked for."""
+    """Loads a model each time it is asked for, and proves what was never proved."""
 
-    def __init__(self, folders: Folders, device: str) -> None:
-        self._folders, self._device = folders, device
+    def __init__(self, folders: Folders, device: str, proofs: Proofs) -> None:
+        self._folders, self._device, self._proofs = folders, device, proofs
 
     @contextmanager
     def model(self, name: str, *, dtype: str, attention: str) -> Iterator[HeadModel]:
         """The model, dropped at the end of the context; ``Refused`` (no-memory) where it doesn't fit."""
         from headscope.core.model.info import model_info
-        from headscope.core.model.load import load_model
 
         folder = self._folders.folder(name)
         size = weight_bytes(model_info(folder, name=name), dtype)
         admit_weights(name, size, free_bytes(self._device))
-        yield load_model(folder, name=name, dtype=dtype, device=self._device, attention=attention)
+        yield self._proofs.load(folder, name=name, dtype=dtype, device=self._device, attention=attention)

@@ -54,5 +54,9 @@ from headscope.messages.prompts import PromptExample as PromptExample
 from headscope.messages.prompts import PromptIn as PromptIn
 from headscope.messages.prompts import PromptOut as PromptOut
 from headscope.messages.prompts import PromptRows as PromptRows
+from headscope.messages.proof import CapabilityOut as CapabilityOut
+from headscope.messages.proof import CheckOut as CheckOut
+from headscope.messages.proof import ProofIn as ProofIn
+from headscope.messages.proof import ProofOut as ProofOut
 from headscope.messages.shares import LabShareIn as LabShareIn
 from headscope.messages.shares import SharedLab as SharedLab

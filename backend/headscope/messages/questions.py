@@ -24,6 +24,7 @@ from headscope.messages.lab import (
     PatternsIn,
     PatternsOut,
 )
+from headscope.messages.proof import ProofIn, ProofOut
 
 In = TypeVar("In", bound=AboutModel)
 Out = TypeVar("Out", bound=Schema)
@@ -105,6 +106,12 @@ QUESTIONS: Final[tuple[Question[Any, Any], ...]] = (
     TABLES, CROSSED, VIRTUAL,
 )  # fmt: skip
 """Those that the API passes on, in the order of its document."""
+
+PROOF: Final = Question(
+    "proof", "/proof", ProofIn, ProofOut,
+    "What is proved of a model",
+    "Asked by `POST /models/{name}/check`: a worker loads the model and checks what was never checked.",
+)  # fmt: skip
 
 ACCURACY: Final = Question(
     "accuracy", "/accuracy", AccuracyIn, TaskAccuracyOut,

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from headscope.core.model.capabilities import Proof
 from headscope.core.model.folder import check, headscope_json, weight_files
 from headscope.core.model.info import ModelInfo, model_info
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import HeadscopeError, Invalid, NotFound, Refused, Unavailable
 from headscope.models import fetch
+from headscope.models.proofs import Proofs
 from headscope.settings import Settings
 
 Source = Literal["package", "pypi", "folder", "hub"]
@@ -76,6 +79,7 @@ class Catalogue:
 
     def __init__(self, settings: Settings) -> None:
         self._root = settings.data_dir / "models"
+        self.proofs = Proofs(settings.data_dir / "proofs")
 
     def all(self) -> list[ModelEntry]:
         """Every model that is known, bundled ones first, fetched ones, the operator's own."""
@@ -123,21 +127,27 @@ class Catalogue:
         info = _info(folder, name, dtype, _state(folder))
         return replace(info, title=entry.title, note=entry.note)
 
+    def proof(self, name: str, dtype: str = "float32") -> Proof | None:
+        """What was proved of a model on its first load; None before that, or without its weights."""
+        return self.proofs.get(self.info(name, dtype)) if self.get(name).ready else None
+
     def tokenizer(self, name: str) -> Tokenizer:
         """A model's tokenizer, kept between calls."""
         folder = self.folder(name)
         return _tokenizer(folder, (folder / "tokenizer.json").stat().st_mtime_ns)
 
-    def add(self, name: str, path: Path) -> ModelEntry:
+    def add(self, name: str, path: Path, try_out: Callable[[Path], object] = lambda _: None) -> ModelEntry:
         """Register a folder under a name; it stays where it is. For the operator only.
 
-        Raises Invalid where the name or the folder can't be used, Refused where the name is taken.
+        ``try_out`` is called before: what it raises, the folder isn't added. Raises Invalid where the name or
+        the folder can't be used, Refused where the name is taken.
         """
         _check_name(name)
         path = path.expanduser().resolve()
         if any(entry.name == name for entry in self.all()):
             raise Refused(f"There is a model {name} already.", "Choose another name.", code="model-exists")
         model_info(path, name=name)
+        try_out(path)
         self._root.mkdir(parents=True, exist_ok=True)
         link = self._root / f"{name}.json"
         temporary = link.with_suffix(".json.part")

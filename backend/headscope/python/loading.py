@@ -29,7 +29,7 @@ class Loaded:
         key = (name, dtype, attention)
         if key not in self._held:
             self._held.clear()  # first: there may be no room for both
-            places = FromFolders(self._catalogue, find_device(self._device).name)
+            places = FromFolders(self._catalogue, find_device(self._device).name, self._catalogue.proofs)
             with _quiet(), places.model(name, dtype=dtype, attention=attention) as heads:
                 self._held[key] = heads
         yield self._held[key]

@@ -213,8 +213,9 @@ class Local:
         name = self.add_task(task) if task is not None and asking.is_rows(task) else task
         with self._session() as session:
             request, _ = requests.ask(
-                session, analysis, model.info, model.tokenizer, task=name, preset=preset, params=given
-            )
+                session, analysis, model.info, model.tokenizer, task=name, preset=preset, params=given,
+                proved=self.catalogue.proofs.get,
+            )  # fmt: skip
         return request
 
     def _compute(self, request: Request, model: Model) -> None:

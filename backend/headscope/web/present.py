@@ -16,7 +16,7 @@ from headscope.analyses.request import spoken
 from headscope.core.arrays import encode
 from headscope.jobs.client import notice
 from headscope.jobs.threads import threads_of
-from headscope.messages import GateVectorOut, PromptOut
+from headscope.messages import GateVectorOut, PromptOut, ProofOut
 from headscope.models.catalogue import Catalogue, ModelEntry
 from headscope.store import workers
 from headscope.store.gates import vector_of
@@ -198,6 +198,7 @@ def model_out(models: Catalogue, entry: ModelEntry, resident_on: list[str], *, c
         bytes_on_disk=entry.bytes_on_disk,
         card=entry.card if card else None,
         resident_on=resident_on,
+        proof=None if (proof := models.proof(entry.name)) is None else ProofOut.of(proof),
     )
 
 

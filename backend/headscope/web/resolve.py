@@ -45,6 +45,7 @@ def ask(app: Services, session: Session, body: RunIn) -> tuple[Request, Estimate
         task=body.task,
         preset=body.preset,
         params=body.params,
+        proved=app.models.proofs.get,
     )
 
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
+from headscope.core.model.capabilities import Capability
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.memory import unembedding_bytes
 from headscope.errors import Refused, Unavailable
 from headscope.jobs.device import free_bytes
 from headscope.jobs.device_queue import DeviceQueue
-from headscope.messages import LabIn
+from headscope.messages import LabIn, ProofIn, ProofOut
 from headscope.messages.circuits import CircuitIn
 from headscope.models.catalogue import Catalogue
 from headscope.store.session import Store
@@ -70,15 +71,15 @@ class RequestHandler:
         """Shared with jobs and with background evaluations."""
         return self.accuracies.device_queue
 
-    def answer(self, wanted: Asked, plan: Planner[Asked, Out]) -> Out:
+    def answer(self, wanted: Asked, plan: Planner[Asked, Out], needs: tuple[Capability, ...] = ()) -> Out:
         """Check the request, wait for the model and for the device (a job's micro-batch at most), compute.
 
         Raises ``NotFound`` or ``Unavailable`` (unknown-model, model-not-fetched, model-loading, worker-busy),
-        ``Invalid`` for what can't be computed, ``Refused`` for what doesn't fit (no-room, model-too-big) or
-        is out of date (superseded).
+        ``Invalid`` for what can't be computed, ``Refused`` for what doesn't fit (no-room, model-too-big), is
+        out of date (superseded) or ``needs`` what was found wrong of the model (not-proved).
         """
         newest = self.latest.enter(type(wanted).__name__, wanted.board, wanted.turn)
-        with self._model(wanted.model, wanted.wait) as model:
+        with self._model(wanted.model, wanted.wait, needs) as model:
             prompt = read(model, wanted)
             work = plan(model, prompt, wanted)
             admit(work, len(prompt), free_bytes(str(model.device)))
@@ -87,7 +88,7 @@ class RequestHandler:
 
     def look_up(self, wanted: Looked, work: Callable[[HeadModel, Looked], Out]) -> Out:
         """The same for a question about the weights, without a prompt."""
-        with self._model(wanted.model, wanted.wait) as model:
+        with self._model(wanted.model, wanted.wait, ("circuits",)) as model:
             needed, free = unembedding_bytes(model.info), free_bytes(str(model.device))
             if needed > free:
                 raise Refused(
@@ -98,8 +99,19 @@ class RequestHandler:
             with self.device_queue.interactive():
                 return work(model, wanted)
 
+    def check(self, wanted: ProofIn) -> ProofOut:
+        """What is proved of a model: kept from its first load, or made now; anew where that is asked for."""
+        with self._model(wanted.model, wanted.wait) as model:
+            proof = model.proof
+            if wanted.anew or proof is None:
+                with self.device_queue.interactive():
+                    proof = self.catalogue.proofs.prove(model)
+            return ProofOut.of(proof)
+
     @contextmanager
-    def _model(self, name: str, wait: float) -> Iterator[HeadModel]:
+    def _model(
+        self, name: str, wait: float, needs: tuple[Capability, ...] | None = None
+    ) -> Iterator[HeadModel]:
         self.catalogue.folder(name)  # an unknown or unfetched model is refused before anything waits
         if not self._inside.acquire(blocking=False):
             raise Unavailable(
@@ -110,6 +122,8 @@ class RequestHandler:
             )
         try:
             with self.models.model(name, dtype="float32", attention="sdpa", wait=wait) as model:
+                if needs is not None and model.proof is not None:
+                    model.proof.require(needs)
                 yield model
         finally:
             self._inside.release()

@@ -154,9 +154,7 @@ def model_cache(settings: Settings, catalogue: Catalogue, device: Device) -> Mod
     """The models of the data folder, loaded on this device."""
 
     def load(key: Key) -> HeadModel:
-        from headscope.core.model.load import load_model
-
-        return load_model(
+        return catalogue.proofs.load(
             catalogue.folder(key.name), name=key.name, dtype=key.dtype, device=device.name,
             attention=key.attention,
         )  # fmt: skip

@@ -5,6 +5,10 @@ import type { RunRequest, ShareRequest } from "./types";
 export const api = {
   addTask: (form: FormData) => answered(http.POST("/api/v1/tasks", multipart(form))),
   deleteTask: (name: string) => answered(http.DELETE("/api/v1/tasks/{name}", { params: { path: { name } } })),
+  checkModel: (name: string, anew: boolean) =>
+    answered(
+      http.POST("/api/v1/models/{name}/check", { params: { path: { name }, query: { anew, wait: 60 } } }),
+    ),
   startRun: (body: RunRequest) => answered(http.POST("/api/v1/runs", { body })),
   deleteRun: (run_id: string) =>
     answered(http.DELETE("/api/v1/runs/{run_id}", { params: { path: { run_id } } })),

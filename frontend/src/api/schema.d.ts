@@ -433,6 +433,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/models/{name}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a worker prove what a model gives
+         * @description Short rows against the plain model, kept with its revision: seconds, once. 422 for a model that can't
+         *     be loaded; 503 where no worker is alive, or, with `Retry-After`, while the model is being loaded.
+         */
+        post: operations["check_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/models/{name}": {
         parameters: {
             query?: never;
@@ -1229,6 +1250,9 @@ export interface components {
          *       "title": "Causal head gating",
          *       "summary": "Which heads the task needs, which harm it, which don't matter.",
          *       "version": 1,
+         *       "needs": [
+         *         "gating"
+         *       ],
          *       "needs_task": true,
          *       "has_roles": true,
          *       "offers_gates": true,
@@ -1264,6 +1288,11 @@ export interface components {
             summary: string;
             /** Version */
             version: number;
+            /**
+             * Needs
+             * @description What a model has to be proved to give, beside its logits; see `proof` of a model.
+             */
+            needs: ("logits" | "patterns" | "gating" | "circuits" | "attribution")[];
             /** Needs Task */
             needs_task: boolean;
             /**
@@ -1583,6 +1612,40 @@ export interface components {
             instruction?: string;
         };
         /**
+         * CapabilityOut
+         * @example {
+         *       "name": "patterns",
+         *       "title": "attention patterns",
+         *       "has": true,
+         *       "reason": null,
+         *       "limits": []
+         *     }
+         */
+        CapabilityOut: {
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "logits" | "patterns" | "gating" | "circuits" | "attribution";
+            /** Title */
+            title: string;
+            /**
+             * Has
+             * @description Whether the model gives it; what needs it is refused elsewhere.
+             */
+            has: boolean;
+            /**
+             * Reason
+             * @description Which check fails, with its figure.
+             */
+            reason: string | null;
+            /**
+             * Limits
+             * @description What it leaves out, a sentence each.
+             */
+            limits: string[];
+        };
+        /**
          * Cell
          * @description `row` is the source (`ov`), the query (`qk`) or the first token (`direct`); `column` what it raises,
          *     looks at, or is followed by.
@@ -1624,6 +1687,46 @@ export interface components {
             before: number;
             /** After */
             after: number;
+        };
+        /**
+         * CheckOut
+         * @example {
+         *       "name": "patterns",
+         *       "title": "patterns equal the plain model's",
+         *       "capability": "patterns",
+         *       "difference": 2e-7,
+         *       "tolerance": 0.001,
+         *       "verdict": "holds",
+         *       "detail": ""
+         *     }
+         */
+        CheckOut: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /**
+             * Capability
+             * @enum {string}
+             */
+            capability: "logits" | "patterns" | "gating" | "circuits" | "attribution";
+            /**
+             * Difference
+             * @description The largest: of shares as it is, else as a share of the largest number beside it. Null where nothing could be compared.
+             */
+            difference: number | null;
+            /** Tolerance */
+            tolerance: number;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "holds" | "limited" | "fails";
+            /**
+             * Detail
+             * @description Why it is limited, or couldn't be computed.
+             */
+            detail: string;
         };
         /**
          * ComparedRun
@@ -3972,6 +4075,8 @@ export interface components {
              * @description Live workers that hold it.
              */
             resident_on: string[];
+            /** @description What was proved of it in float32 on its first load; null before that. `POST /models/{name}/check` has a worker prove it. */
+            proof?: components["schemas"]["ProofOut"] | null;
         };
         /**
          * NextToken
@@ -4338,6 +4443,58 @@ export interface components {
             texts: string[];
             /** Offset */
             offset: number;
+        };
+        /**
+         * ProofOut
+         * @example {
+         *       "model": "headscope-2l",
+         *       "revision": "b1946ac92492d2347c6235b4d2611184",
+         *       "dtype": "float32",
+         *       "seconds": 0.4,
+         *       "library": "5.24.0",
+         *       "capabilities": [
+         *         {
+         *           "name": "patterns",
+         *           "title": "attention patterns",
+         *           "has": true,
+         *           "reason": null,
+         *           "limits": []
+         *         }
+         *       ],
+         *       "checks": [
+         *         {
+         *           "name": "patterns",
+         *           "title": "patterns equal the plain model's",
+         *           "capability": "patterns",
+         *           "difference": 2e-7,
+         *           "tolerance": 0.001,
+         *           "verdict": "holds",
+         *           "detail": ""
+         *         }
+         *       ]
+         *     }
+         */
+        ProofOut: {
+            /** Model */
+            model: string;
+            /** Revision */
+            revision: string;
+            /** Dtype */
+            dtype: string;
+            /**
+             * Seconds
+             * @description How long the checks took.
+             */
+            seconds: number;
+            /**
+             * Library
+             * @description The version of transformers whose model was the plain one.
+             */
+            library: string;
+            /** Capabilities */
+            capabilities: components["schemas"]["CapabilityOut"][];
+            /** Checks */
+            checks: components["schemas"]["CheckOut"][];
         };
         /**
          * ReplicationOut
@@ -7536,6 +7693,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HeadsOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_model: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait while it is loaded. */
+                wait?: number;
+                /** @description Check again, whatever is kept. */
+                anew?: boolean;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProofOut"];
                 };
             };
             /** @description What is wrong and what to do. */

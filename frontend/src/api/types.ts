@@ -5,6 +5,9 @@ type Schemas = components["schemas"];
 
 export type Problem = Schemas["Problem"];
 export type Model = Schemas["ModelOut"];
+/** What was proved of a model, and one check of it. */
+export type Proof = Schemas["ProofOut"];
+export type Check = Schemas["CheckOut"];
 export type Replication = Schemas["ReplicationOut"];
 export type Validation = Schemas["ValidationOut"];
 export type ValidationCell = Schemas["ValidationCellOut"];

@@ -10,6 +10,7 @@ import { NotHereYet } from "../parts/Remedy";
 import { Link } from "../url/navigation";
 import { DEFAULT_CIRCUITS, DEFAULT_VIEW, NEW_RUN } from "../url/view";
 import { InductionLink, ModelRuns } from "./ModelRuns";
+import { ProofCard } from "./ProofCard";
 import "./models.css";
 
 export default function ModelPage({ name }: { name: string }) {
@@ -56,6 +57,7 @@ export default function ModelPage({ name }: { name: string }) {
       <div className="columns">
         <div className="main-column">
           <ModelRuns model={model} />
+          <ProofCard model={model} />
           {model.card ? (
             <section className="card" aria-label="Model card">
               <Markdown source={model.card} />

@@ -12,6 +12,7 @@ const list = { type: "array", items: { type: "string" }, default: [], needed: tr
 const evaluation = {
   name: "evaluation",
   title: "Gates on tasks",
+  needs: ["gating"],
   needs_task: false,
   references: { gates: "gates", tasks: "tasks" },
   presets: {},

@@ -10,6 +10,7 @@ import { NotHereYet } from "../parts/Remedy";
 import { Segmented } from "../parts/Segmented";
 import { wantedRun } from "../results/analyses";
 import { KnownAbility } from "../results/KnownAbility";
+import { lostFor, Proved } from "../results/Proved";
 import { go } from "../url/navigation";
 import { DEFAULT_VIEW, type Place } from "../url/view";
 import { EstimateBox } from "./EstimateBox";
@@ -138,6 +139,7 @@ export function NewRunForm({ place, analysis, analyses, models, tasks, onMove }:
         )}
       </div>
       {chosen && !chosen.ready && <NotHereYet name={chosen.title} remedy={chosen.remedy} />}
+      {chosen && <Proved model={chosen} />}
       {preset !== null && (
         <div className="preset-row">
           <Segmented
@@ -166,7 +168,11 @@ export function NewRunForm({ place, analysis, analyses, models, tasks, onMove }:
       <EstimateBox request={request} valid={valid} asked={chosen === undefined || chosen.ready} />
       {error && <ProblemNote error={error} />}
       <div className="card-actions">
-        <button type="submit" className="button primary" disabled={busy || !valid || chosen?.ready === false}>
+        <button
+          type="submit"
+          className="button primary"
+          disabled={busy || !valid || chosen?.ready === false || lostFor(analysis, chosen).length > 0}
+        >
           Start
         </button>
       </div>

@@ -222,6 +222,7 @@ export function analysis(name: string, more: Partial<Schemas["AnalysisOut"]> = {
     title: name,
     summary: `What ${name} says.`,
     version: 1,
+    needs: [],
     needs_task: false,
     has_roles: false,
     offers_gates: false,

@@ -157,3 +157,8 @@ def test_weights_that_are_no_numbers_fail(llama_folder: Path) -> None:
     with torch.no_grad():
         next(model.module.parameters())[:] = torch.nan
     assert not prove(model).has("logits")
+
+
+def test_the_documentation_lists_every_check() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "design" / "models.md").read_text()
+    assert [claim.title for claim in CLAIMS if f"| {claim.title}" not in page] == []

@@ -11,6 +11,7 @@ from headscope.analyses.base import Analysis
 AGREEMENT = Analysis(
     title="Agreement",
     summary="Where gating and other measures disagree on which heads matter, and what explains it.",
+    needs=("gating",),
     params=AgreementParams,
     result=AgreementResult,
     estimate=estimate,

@@ -11,6 +11,7 @@ from headscope.analyses.battery.schema import BatteryParams
 BATTERY = Analysis(
     title="Battery of prompts",
     summary="What every head does over a batch of your prompts, and where most. One pass: no randomness.",
+    needs=("patterns", "gating"),
     params=BatteryParams,
     result=BatteryResult,
     estimate=estimate,

@@ -14,6 +14,7 @@ from headscope.analyses.cchg.schema import PRESETS, CchgParams, seeds
 CCHG = Analysis(
     title="Contrastive gating",
     summary="Which heads one task, or form of a task, needs and another doesn't.",
+    needs=("gating",),
     params=CchgParams,
     result=CchgResult,
     estimate=estimate,

@@ -14,6 +14,7 @@ from headscope.analyses.chg.schema import PRESETS, ChgParams
 CHG = Analysis(
     title="Causal head gating",
     summary="Which heads the task needs, which harm it, and which don't matter.",
+    needs=("gating",),
     params=ChgParams,
     result=ChgResult,
     estimate=estimate,

@@ -13,6 +13,7 @@ CIRCUIT_TEST = Analysis(
     title="Test a circuit",
     summary="Whether a set of heads does a task by itself: faithfulness, completeness, minimality and tests "
     "against random circuits.",
+    needs=("gating",),
     params=CircuitTestParams,
     result=CircuitTestResult,
     estimate=estimate,

@@ -11,6 +11,7 @@ from headscope.analyses.composition.schema import CompositionParams
 COMPOSITION = Analysis(
     title="Composition",
     summary="Which later heads read what which earlier heads write.",
+    needs=("circuits",),
     params=CompositionParams,
     result=CompositionResult,
     estimate=estimate,

@@ -14,6 +14,7 @@ from headscope.analyses.eigen.schema import PRESETS, EigenParams
 EIGEN = Analysis(
     title="Eigenvalues",
     summary="What every head copies and what it matches, read from the weights.",
+    needs=("circuits", "patterns"),
     params=EigenParams,
     presets=PRESETS,
     result=EigenResult,

@@ -11,6 +11,7 @@ from headscope.analyses.evaluation.schema import PRESETS, EvaluationParams
 EVALUATION = Analysis(
     title="Gates on tasks",
     summary="How well the model does tasks without and with some gates, on held-out rows.",
+    needs=("gating",),
     params=EvaluationParams,
     result=EvaluationResult,
     estimate=estimate,

@@ -13,6 +13,7 @@ IN_CONTEXT_LEARNING = Analysis(
     title="In-context learning",
     summary="How much less a late token of natural text costs than an early one, and without which heads "
     "that is lost.",
+    needs=("gating",),
     params=InContextLearningParams,
     result=InContextLearningResult,
     estimate=estimate,

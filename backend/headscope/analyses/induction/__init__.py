@@ -12,6 +12,7 @@ from headscope.analyses.induction.schema import PRESETS, InductionParams
 INDUCTION = Analysis(
     title="Induction",
     summary="What every head does on random tokens that repeat, and what the repeat costs without it.",
+    needs=("patterns", "gating"),
     params=InductionParams,
     result=InductionResult,
     estimate=estimate,

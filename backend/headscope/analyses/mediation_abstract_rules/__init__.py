@@ -13,6 +13,7 @@ from headscope.analyses.mediation_abstract_rules.schema import PRESETS, Abstract
 ABSTRACT_RULES = Analysis(
     title="Causal mediation: abstract rules",
     summary="Heads that turn tokens into symbols, carry on a rule, and find the answer.",
+    needs=("gating",),
     params=AbstractRuleParams,
     result=AbstractRulesResult,
     estimate=estimate,

@@ -17,6 +17,7 @@ from headscope.analyses.mediation_function_vectors.schema import PRESETS, Functi
 FUNCTION_VECTORS = Analysis(
     title="Causal mediation: function vectors",
     summary="Heads that bring a task's answer back where the examples' labels are shuffled.",
+    needs=("gating",),
     params=FunctionVectorParams,
     result=FunctionVectorsResult,
     estimate=estimate,

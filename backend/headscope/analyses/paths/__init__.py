@@ -14,6 +14,7 @@ from headscope.analyses.paths.schema import PRESETS, PathsParams
 PATHS = Analysis(
     title="Paths",
     summary="A logit as a sum over the ways through the heads, and how much each way matters.",
+    needs=("circuits", "patterns"),
     params=PathsParams,
     presets=PRESETS,
     result=PathsResult,

@@ -11,6 +11,7 @@ from headscope.analyses.probe.schema import PRESETS, ProbeParams
 PROBE = Analysis(
     title="Probe",
     summary="Whether a task's label can be read off what each head mixed, better than a shuffled label.",
+    needs=("gating",),
     params=ProbeParams,
     result=ProbeResult,
     estimate=estimate,

@@ -12,6 +12,7 @@ RELATIVES = Analysis(
     title="Effects of each head",
     summary="What every head is worth to a task: leave-one-out, integrated gradients, attribution patching, "
     "head importance and direct logit attribution.",
+    needs=("gating",),
     params=RelativesParams,
     result=RelativesResult,
     estimate=estimate,

@@ -172,8 +172,10 @@ def _direct(examples: Sequence[Example], context: Context) -> PerExample:
     """NaN where an architecture's parts don't sum to its logits."""
     from headscope.core.attribution.direct import direct_shares
 
-    info = context.model.info
+    info, proof = context.model.info, context.model.proof
     try:
+        if proof is not None:
+            proof.require(["attribution"])
         return direct_shares(context.model, examples, context.checkpoint).numpy()
     except Refused:
         return np.full((len(examples), info.n_layers, info.n_heads), np.nan)

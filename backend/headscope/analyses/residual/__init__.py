@@ -14,6 +14,7 @@ from headscope.analyses.residual.schema import ResidualParams
 RESIDUAL = Analysis(
     title="Residual stream",
     summary="Who writes to the residual stream, who reads it, and who clears it.",
+    needs=("circuits", "patterns"),
     params=ResidualParams,
     result=ResidualResult,
     estimate=estimate,

@@ -15,6 +15,7 @@ from headscope.analyses.sequential_ablation.schema import PRESETS, SequentialAbl
 SEQUENTIAL_ABLATION = Analysis(
     title="Sequential ablation",
     summary="Are the scores causal? Heads closed one after another, the highest score first.",
+    needs=("gating",),
     params=SequentialAblationParams,
     result=SequentialAblationResult,
     estimate=estimate,

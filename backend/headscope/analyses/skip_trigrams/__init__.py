@@ -14,6 +14,7 @@ from headscope.analyses.skip_trigrams.schema import PRESETS, SkipTrigramsParams
 SKIP_TRIGRAMS = Analysis(
     title="Skip trigrams",
     summary="Which “A … B → C” a head raises, and which it can't help raising with them.",
+    needs=("circuits",),
     params=SkipTrigramsParams,
     presets=PRESETS,
     result=SkipTrigramsResult,

@@ -12,6 +12,7 @@ from headscope.analyses.sufficiency.schema import PRESETS, SufficiencyParams
 SUFFICIENCY = Analysis(
     title="Sufficient heads",
     summary="The fewest heads that keep the task, all others closed.",
+    needs=("gating",),
     params=SufficiencyParams,
     result=SufficiencyResult,
     estimate=estimate,

@@ -24,10 +24,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from headscope.core.circuits.weight_limits import limits
 from headscope.core.model.head_model import HeadModel
@@ -37,6 +37,11 @@ from headscope.core.model.norms import Fold, measure_norm, original
 from headscope.errors import Invalid, Refused
 
 Processing = Literal["raw", "folded"]
+
+Tokens = slice | Int[torch.Tensor, " n"]
+"""Which of the vocabulary."""
+
+ALL: Final = slice(None)
 
 APPLICABLE = "Causal head gating and the prompt lab's analyses read no weights and still apply."
 
@@ -97,15 +102,27 @@ class Weights:
     @cached_property
     def W_U(self) -> Float[torch.Tensor, "d_model vocab"]:
         """The unembedding, folded where processing says so."""
-        raw = self._wide(self.bridge.W_U)
-        return raw if self.final is None else self.final.reader(raw)
+        return self.readers()
 
     @cached_property
     def b_U(self) -> Float[torch.Tensor, " vocab"]:
         """The logits' bias: the unembedding's own and, folded, the final norm's."""
-        own = getattr(self.bridge, "b_U", None)
-        bias = self._wide(own) if own is not None else self._zeros(self.info.d_vocab)
-        return bias if self.final is None else bias + self.final.shift @ self._wide(self.bridge.W_U)
+        return self.reader_biases()
+
+    def embedded(self, tokens: Int[torch.Tensor, " n"]) -> Float[torch.Tensor, "n d_model"]:
+        """Rows of W_E, without the others."""
+        return self._wide(self.bridge.W_E[tokens]) * self._embedding_factor
+
+    def readers(self, tokens: Tokens = ALL) -> Float[torch.Tensor, "d_model n"]:
+        """Columns of W_U, without the others."""
+        raw = self._wide(self.bridge.W_U[:, tokens])
+        return raw if self.final is None else self.final.reader(raw)
+
+    def reader_biases(self, tokens: Tokens = ALL) -> Float[torch.Tensor, " n"]:
+        """What b_U has at these tokens."""
+        own, raw = getattr(self.bridge, "b_U", None), self.bridge.W_U[:, tokens]
+        bias = self._wide(own[tokens]) if own is not None else self._zeros(raw.shape[1])
+        return bias if self.final is None else bias + self.final.shift @ self._wide(raw)
 
     @cached_property
     def gram_ue(self) -> Float[torch.Tensor, "d_model d_model"]:

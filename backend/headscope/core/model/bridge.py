@@ -34,6 +34,7 @@ from headscope.core.model.attention import (
     watching,
 )
 from headscope.core.model.boot import DTYPES, make
+from headscope.core.model.capabilities import Proof
 from headscope.core.model.folder import effective_attention, end_tokens, read_config
 from headscope.core.model.hooks import capturing_z, gated, only_at
 from headscope.core.model.info import ModelInfo, model_info
@@ -66,6 +67,7 @@ class BridgedModel:
         self.tokenizer = tokenizer
         self.attention = getattr(getattr(module, "config", None), "_attn_implementation", attention)
         self.ends = ends
+        self.proof: Proof | None = None
         self.module = module.eval().requires_grad_(False)
         weights = next(module.parameters())
         self.device, self.dtype = weights.device, weights.dtype

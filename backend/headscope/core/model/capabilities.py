@@ -56,6 +56,16 @@ class Check:
 
 
 @dataclass(frozen=True)
+class CapabilityProof:
+    """A capability in words; ``reason`` is the check that takes it away, None where the model has it."""
+
+    name: Capability
+    title: str
+    reason: str | None
+    limits: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Proof:
     """What was found of weights of one ``revision``, in one ``dtype``, within ``seconds``."""
 
@@ -76,6 +86,15 @@ class Proof:
     def has(self, capability: Capability) -> bool:
         """Whether nothing that a capability stands on fails."""
         return self.lost_by(capability) is None
+
+    @property
+    def capabilities(self) -> list[CapabilityProof]:
+        """Each capability with what takes it away, if anything does."""
+        return [
+            CapabilityProof(name, WORDS[name], None if lost is None else lost.reason, self.limits(name))
+            for name in CAPABILITIES
+            for lost in [self.lost_by(name)]
+        ]
 
     @property
     def whole(self) -> bool:

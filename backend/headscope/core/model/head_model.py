@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import torch
     from jaxtyping import Float, Int
 
+    from headscope.core.model.capabilities import Proof
     from headscope.core.model.packing import Packing
     from headscope.core.model.parts import Parts
     from headscope.core.model.readout import Tail
@@ -36,6 +37,11 @@ class HeadModel(Protocol):
     @property
     def tokenizer(self) -> Tokenizer:
         """Its own tokenizer."""
+        ...
+
+    @property
+    def proof(self) -> Proof | None:
+        """What was proved of it when it was loaded for work; None where nobody did."""
         ...
 
     @property

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import torch
 
 from headscope.core.model.bridge import BridgedModel
-from headscope.core.model.capabilities import Check, Proof
+from headscope.core.model.capabilities import Check, Proof, Verdict
 from headscope.core.proof import attribution, circuits, gating, logits, patterns
 from headscope.core.proof.subject import Claim, Limited, Subject
 from headscope.errors import HeadscopeError
@@ -31,7 +31,7 @@ CLAIMS: Sequence[Claim] = (
 )
 """In the order in which they are checked and shown."""
 
-TOLERANCES = {torch.float64: 1e-5, torch.float32: 1e-3, torch.float16: 0.03, torch.bfloat16: 0.1}
+TOLERANCES = {torch.float64: 1e-5, torch.float32: 1e-4, torch.float16: 0.03, torch.bfloat16: 0.1}
 """By precision. Norms compute in float32 whatever the dtype, so that float64 is held no closer."""
 
 
@@ -55,10 +55,10 @@ def prove(model: BridgedModel) -> Proof:
 
 
 def _checked(claim: Claim, subject: Subject) -> Check:
-    def check(difference: float | None, verdict: str, detail: str = "") -> Check:
+    def check(difference: float | None, verdict: Verdict, detail: str = "") -> Check:
         return Check(
             claim.name, claim.title, claim.capability, subject.tolerance, difference, verdict, detail
-        )  # type: ignore[arg-type]
+        )
 
     try:
         difference = claim.differs(subject)

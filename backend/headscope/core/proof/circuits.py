@@ -8,6 +8,9 @@ from torch import nn
 from headscope.core.circuits.weight_limits import clip_limit, clipped_at, norms_queries
 from headscope.core.proof.subject import Claim, Limited, Subject, apart, worst
 
+READ = 256
+"""Tokens whose logits are read off the last stream."""
+
 _SEEN = 1e-6
 """Shares below are rounded too coarsely for their logarithm."""
 
@@ -84,16 +87,20 @@ def _neighbours_apart(pattern: torch.Tensor, scores: torch.Tensor, order: int) -
 def _ends(subject: Subject) -> float:
     """Embedding and positions are the first layer's input; W_U and b_U read logits off the last stream."""
     weights, folded = subject.read_weights, subject.read_weights.folded
-    start = folded.W_E[subject.tokens[0]]
+    start = folded.embedded(subject.tokens[0])
     if folded.W_pos is not None:
         start = start + folded.W_pos[: len(start)]
-    read = subject.model.tail(weights.last @ folded.W_U + folded.b_U)
-    return worst([apart(start, weights.first), apart(read, subject.seen.logits[0].to(read))])
+    # Of a large vocabulary some: a whole W_U in float32 may not fit beside a model in half precision.
+    tokens = torch.linspace(0, subject.model.info.d_vocab - 1, READ, device=subject.model.device).long()
+    read = subject.model.tail(weights.last @ folded.readers(tokens) + folded.reader_biases(tokens))
+    logits = subject.seen.logits[0, :, tokens]
+    return worst([apart(start, weights.first), apart(read, logits.to(read))])
 
 
 def _z(subject: Subject, layer: int) -> torch.Tensor:
     """What a layer's heads mixed [head, pos, d_head], of the plain pass."""
-    return subject.seen.z[layer][0].unflatten(-1, (subject.model.info.n_heads, -1)).transpose(0, 1)
+    z = subject.seen.z[layer][0]
+    return z.view(len(z), subject.model.info.n_heads, -1).transpose(0, 1)
 
 
 def _unless_clipped(subject: Subject, difference: float) -> float:

@@ -106,8 +106,10 @@ class PlainModel:
 
 def _built(module: Any, attention: str) -> nn.Module:
     """A module of transformers as its configuration makes it, with the tensors of another one."""
-    with torch.device("meta"):
-        twin = type(module)._from_config(copy.deepcopy(module.config), attn_implementation=attention)
+    config = copy.deepcopy(module.config)
+    config._attn_implementation = attention
+    with torch.device("meta"):  # no memory, and in this thread alone: from_pretrained has effects on all
+        twin = type(module)(config)
     of_name = dict(module.named_modules(remove_duplicate=False))
     for name, part in twin.named_modules(remove_duplicate=False):
         own = of_name[name]

@@ -49,6 +49,7 @@ class Subject:
     def of(cls, model: BridgedModel, tolerance: float) -> Subject:
         """A model, and rows drawn from the words that its tokenizer knows."""
         known = min(model.info.d_vocab, model.tokenizer.n_vocab)
+        # The first ids and those that end a text are special in many vocabularies: padding, say.
         drawn = torch.randperm(known, generator=torch.Generator().manual_seed(0)).tolist()
         ids = [token for token in drawn if token not in model.ends and token > 3] or drawn
         long, short = (min(length, model.info.n_ctx) for length in (LONG, SHORT))

@@ -19,6 +19,7 @@ def list_analyses() -> list[AnalysisOut]:
             title=analysis.title,
             summary=analysis.summary,
             version=analysis.version,
+            needs=list(analysis.needs),
             needs_task=analysis.needs_task,
             has_roles=analysis.has_roles,
             offers_gates=analysis.offers_gates,

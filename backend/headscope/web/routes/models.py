@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Query
 
 from headscope.core.model.head_list import as_text, check_heads, read_heads
+from headscope.messages import ProofIn, ProofOut
+from headscope.messages.questions import PROOF
 from headscope.store import workers
 from headscope.web.deps import App, StoreSession
 from headscope.web.present import model_out, resident
@@ -30,6 +34,20 @@ def read_list(name: str, body: HeadsIn, app: App) -> HeadsOut:
     heads = read_heads(body.text)
     check_heads(heads, info)
     return HeadsOut(heads=list(heads), text=as_text(heads), of_heads=info.n_layers * info.n_heads)
+
+
+@router.post("/{name:path}/check", summary="Have a worker prove what a model gives")
+def check_model(
+    name: str,
+    app: App,
+    wait: Annotated[float, Query(ge=0, le=120, description="Seconds to wait while it is loaded.")] = 2.0,
+    anew: Annotated[bool, Query(description="Check again, whatever is kept.")] = False,
+) -> ProofOut:
+    """Short rows against the plain model, kept with its revision: seconds, once. 422 for a model that can't
+    be loaded; 503 where no worker is alive, or, with `Retry-After`, while the model is being loaded.
+    """
+    info = known_model(app, name)
+    return app.workers.ask(PROOF, ProofIn(model=info.name, wait=wait, anew=anew))
 
 
 @router.get("/{name:path}", summary="One model with its card")

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from headscope.messages.base import Schema, example
+from headscope.messages.proof import CapabilityName
 
 
 class AnalysisOut(Schema):
@@ -15,6 +16,7 @@ class AnalysisOut(Schema):
         title="Causal head gating",
         summary="Which heads the task needs, which harm it, which don't matter.",
         version=1,
+        needs=["gating"],
         needs_task=True,
         has_roles=True,
         offers_gates=True,
@@ -29,6 +31,9 @@ class AnalysisOut(Schema):
     title: str
     summary: str
     version: int
+    needs: list[CapabilityName] = Field(
+        description="What a model has to be proved to give, beside its logits; see `proof` of a model."
+    )
     needs_task: bool
     has_roles: bool = Field(description="Its runs give each head a role in every seed; they can be compared.")
     offers_gates: bool = Field(description="Its runs offer gates: `GET /runs/{run_id}/gates`.")

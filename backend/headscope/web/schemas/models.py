@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 from headscope.core.model.head_list import LONGEST
 from headscope.messages.base import REVISION, Schema, TokenOut, example
 from headscope.messages.lab import MAX_TEXT
+from headscope.messages.proof import ProofOut
 
 
 class ModelOut(Schema):
@@ -59,6 +60,11 @@ class ModelOut(Schema):
     bytes_on_disk: int | None
     card: str | None = Field(description="The model card, Markdown.")
     resident_on: list[str] = Field(description="Live workers that hold it.")
+    proof: ProofOut | None = Field(
+        default=None,
+        description="What was proved of it in float32 on its first load; null before that. "
+        "`POST /models/{name}/check` has a worker prove it.",
+    )
 
 
 class ModelInfoOut(Schema):
