@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from functools import cache
+from typing import Literal
 
 import pytest
 import transformers
@@ -97,7 +98,7 @@ def test_half_a_character_is_refused(kind: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFKC"])
-def test_what_is_composed_covers_what_was_typed(form: str) -> None:
+def test_what_is_composed_covers_what_was_typed(form: Literal["NFC", "NFKC"]) -> None:
     """The issue's case: e and its accent, typed as two characters, are the model's one."""
     kind = f"byte-level BPE under {form}"
     for text in (SCRIPTS["latin, decomposed"], SCRIPTS["hangul, decomposed"], SCRIPTS["greek"]):
