@@ -18,15 +18,28 @@ def llama_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_model("llama", tmp_path_factory.mktemp("llama"))
 
 
-@pytest.fixture
-def looks_ahead(tmp_path: Path) -> Path:
-    """A folder of a model that isn't causal."""
-    folder = tmp_path / "bert"
+def saved(config: transformers.PretrainedConfig, folder: Path) -> Path:
+    """A random model as a folder."""
     folder.mkdir()
     save_tokenizer(folder)
-    config = transformers.BertConfig(vocab_size=D_VOCAB, max_position_embeddings=64, **SIZES)
     transformers.AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture
+def norms_last(tmp_path: Path) -> Path:
+    """A model whose norms come after what is written: its stream is no sum, gates and patterns are right."""
+    config = transformers.OpenAIGPTConfig(n_layer=2, n_head=4, n_embd=32, n_positions=64, vocab_size=D_VOCAB)
+    return saved(config, tmp_path / "gpt1")
+
+
+@pytest.fixture
+def looks_ahead(tmp_path: Path) -> Path:
+    """A model that isn't causal."""
+    config = transformers.LlamaConfig(
+        is_causal=False, vocab_size=D_VOCAB, max_position_embeddings=64, **SIZES
+    )  # fmt: skip
+    return saved(config, tmp_path / "ahead")
 
 
 def test_the_table_names_check_capability_figure_and_verdict(shell: Shell) -> None:
@@ -43,22 +56,29 @@ def test_the_table_names_check_capability_figure_and_verdict(shell: Shell) -> No
     assert all(check["difference"] <= check["tolerance"] for check in kept["checks"])
 
 
-def test_what_fails_ends_with_one(shell: Shell, looks_ahead: Path) -> None:
-    said = shell("models", "check", looks_ahead, code=1)
+def test_what_fails_ends_with_one(shell: Shell, norms_last: Path) -> None:
+    said = shell("models", "check", norms_last, code=1)
     assert "fails" in said.stdout
-    assert "can't give" in said.stderr
+    assert "can't give circuits from weights, attribution of logits to parts." in said.stderr
+
+
+def test_a_model_that_gives_something_is_added_and_the_rest_said(shell: Shell, norms_last: Path) -> None:
+    said = shell("models", "add", "mine", norms_last).stderr
+    assert "mine can't give circuits from weights" in said
+    assert "mine is added" in said
 
 
 def test_a_model_that_can_do_nothing_is_not_added(shell: Shell, looks_ahead: Path) -> None:
-    said = shell("models", "add", "mine", looks_ahead, code=2)
-    assert "later tokens change nothing before them" in said.stderr
+    assert "isn't causal" in shell("models", "add", "mine", looks_ahead, code=2).stderr
     assert "mine" not in shell("models", "list").stdout
 
 
 def test_a_model_that_cannot_be_loaded_is_not_added(shell: Shell, looks_ahead: Path) -> None:
     config = looks_ahead / "config.json"
-    config.write_text(config.read_text().replace('"bert"', '"nothing-known"').replace("BertLM", "NothingLM"))
-    assert "NothingLM" in shell("models", "add", "mine", looks_ahead, code=2).stderr
+    config.write_text(
+        config.read_text().replace('"llama"', '"nothing-known"').replace("LlamaFor", "NothingFor")
+    )
+    assert "NothingFor" in shell("models", "add", "mine", looks_ahead, code=2).stderr
     assert "mine" not in shell("models", "list").stdout
 
 

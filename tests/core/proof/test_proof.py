@@ -137,9 +137,17 @@ def test_what_is_lost_is_refused_by_name_and_figure(llama: BridgedModel) -> None
     assert "gates on heads" in refused.value.remedy
 
 
-def test_a_model_that_looks_ahead_can_do_nothing(tmp_path: Path) -> None:
-    proof = prove(loaded(saved(transformers.BertConfig(**SIZES, **SHARED), tmp_path)))
-    assert [check.name for check in proof.checks if check.capability == "logits" and check.verdict == "fails"]
+class Ahead(BridgedModel):
+    """Predicts from what comes later too."""
+
+    def logits(self, tokens: torch.Tensor) -> torch.Tensor:
+        logits = super().logits(tokens)
+        return logits + 0.01 * logits.mean(1, keepdim=True)
+
+
+def test_a_model_that_looks_ahead_can_do_nothing(llama: BridgedModel) -> None:
+    proof = prove(as_class(llama, Ahead))
+    assert [check.verdict for check in proof.checks if check.name == "causal"] == ["fails"]
     assert not any(proof.has(capability) for capability in CAPABILITIES)
     with pytest.raises(Refused, match="Choose another model"):
         proof.require([])
