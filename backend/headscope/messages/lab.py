@@ -104,7 +104,8 @@ class PatternsOut(Schema):
     tokens: list[TokenOut]
     layers: list[int]
     patterns: TypedArray | None = Field(
-        default=None, description="[layers, heads, query, key] f4; rows sum to 1. Where not compact."
+        default=None,
+        description="[layers, heads, query, key] f4; rows sum to 1, with `sinks`. Where not compact.",
     )
     triangle: TypedArray | None = Field(
         default=None,
@@ -112,6 +113,11 @@ class PatternsOut(Schema):
         "is (value / 255)².",
     )
     top: TopKeys | None = None
+    sinks: TypedArray | None = Field(
+        default=None,
+        description="[layers, heads, query] f4: the share of each row that a learned sink takes and no token "
+        "gets (gpt-oss). Unset where there are none, and where `weighted`.",
+    )
 
 
 class LookIn(Closing, LabIn):
@@ -146,6 +152,11 @@ class Thumbs(Schema):
     size: int
     block: int = Field(description="Tokens a side of a cell.")
     values: TypedArray = Field(description="[layers, heads, size(size+1)/2] u1 as PatternsOut's `triangle`.")
+    sinks: TypedArray | None = Field(
+        default=None,
+        description="[layers, heads, size] u1: the share of a row that a learned sink takes, as in "
+        "PatternsOut, the largest of each block. Unset where there are none, and where `weighted`.",
+    )
 
 
 class AboveOut(Schema):

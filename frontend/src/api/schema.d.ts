@@ -4243,11 +4243,13 @@ export interface components {
             tokens: components["schemas"]["TokenOut"][];
             /** Layers */
             layers: number[];
-            /** @description [layers, heads, query, key] f4; rows sum to 1. Where not compact. */
+            /** @description [layers, heads, query, key] f4; rows sum to 1, with `sinks`. Where not compact. */
             patterns?: components["schemas"]["TypedArray"] | null;
             /** @description [layers, heads, T(T+1)/2] u1: the lower triangle, row after row; a weight is (value / 255)². */
             triangle?: components["schemas"]["TypedArray"] | null;
             top?: components["schemas"]["TopKeys"] | null;
+            /** @description [layers, heads, query] f4: the share of each row that a learned sink takes and no token gets (gpt-oss). Unset where there are none, and where `weighted`. */
+            sinks?: components["schemas"]["TypedArray"] | null;
         };
         /**
          * Problem
@@ -6074,6 +6076,8 @@ export interface components {
             block: number;
             /** @description [layers, heads, size(size+1)/2] u1 as PatternsOut's `triangle`. */
             values: components["schemas"]["TypedArray"];
+            /** @description [layers, heads, size] u1: the share of a row that a learned sink takes, as in PatternsOut, the largest of each block. Unset where there are none, and where `weighted`. */
+            sinks?: components["schemas"]["TypedArray"] | null;
         };
         /**
          * TokenOut

@@ -20,8 +20,8 @@ def norms_queries(attention: nn.Module) -> bool:
 def clip_limit(clip: float) -> str:
     """What numbers leave out where queries, keys and values are cut."""
     return (
-        f"Queries, keys and values beyond ±{clip:g} are cut there, which no weight shows: those of heads that "
-        "reach so far come out too large."
+        f"Queries, keys and values beyond ±{clip:g} are cut there, which no weight shows: those of heads "
+        "that reach so far come out too large."
     )
 
 

@@ -131,7 +131,8 @@ class HeadModel(Protocol):
     ) -> AbstractContextManager[dict[str, torch.Tensor]]:
         """Collect ``{layer}.z`` [batch, pos, head, d_head] and ``{layer}.pattern`` [batch, head, query, key].
 
-        ``names`` are among z, pattern; z is before any gate. Rows of a pattern sum to 1. While patterns are
+        ``names`` are among z, pattern; z is before any gate. Rows of a pattern sum to 1, or to less where a
+        learned sink takes the rest (gpt-oss). While patterns are
         captured the pass is eager. The dict is filled by the next call of ``logits`` or ``logits_at``.
         """
         ...
@@ -144,10 +145,10 @@ class HeadModel(Protocol):
     ) -> AbstractContextManager[None]:
         """Call ``visit(layer, pattern, norms)`` for each layer of the passes within, and keep nothing.
 
-        ``pattern`` is [batch, head, query, key] and its rows sum to 1; ``norms`` [batch, head, key] are those
-        of the value vectors, None unless asked for by ``values``. Heads are query heads. Passes are eager,
-        and a pattern is the pass's own: copy it before changing it. Raises Invalid for layers that aren't
-        there.
+        ``pattern`` is [batch, head, query, key], its rows as in ``captured``; ``norms`` [batch, head, key]
+        are those of the value vectors, None unless asked for by ``values``. Heads are query heads. Passes are
+        eager, and a pattern is the pass's own: copy it before changing it. Raises Invalid for layers that
+        aren't there.
         """
         ...
 

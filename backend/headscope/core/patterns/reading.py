@@ -45,11 +45,13 @@ class Thumbs:
     """Every head's pattern at a glance: exact where ``block`` is 1, else the largest of each block's square.
 
     ``values`` [layer, head, size(size+1)/2] are rows of the lower triangle; a weight is (value / 255)².
+    ``sinks`` are the shares of a learned sink, the same way, where there is one.
     """
 
     size: int
     block: int
     values: UInt8[np.ndarray, "layer head cell"]
+    sinks: UInt8[np.ndarray, "layer head size"] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +173,18 @@ def top_keys(pattern: Float[torch.Tensor, "*axes query key"], k: int) -> Top:
     weights, keys = pattern.float().topk(k, dim=-1)
     rows = torch.arange(pattern.shape[-2], device=pattern.device)
     keys = keys.masked_fill(keys > rows[:, None], NO_KEY)
-    rest = (1 - weights.sum(-1)).clamp(min=0)
+    rest = (pattern.float().sum(-1) - weights.sum(-1)).clamp(min=0)
     return Top(keys.cpu().numpy().astype(np.uint16), quantise(weights).cpu().numpy(), rest.cpu().numpy())
+
+
+def has_sinks(model: HeadModel) -> bool:
+    """Whether a learned sink takes part of each row of a pattern, which sums to less than 1 (gpt-oss)."""
+    return any(getattr(attention, "sinks", None) is not None for attention in model.parts.attentions)
+
+
+def sink_shares(pattern: Float[torch.Tensor, "*axes query key"]) -> Float[torch.Tensor, "*axes query"]:
+    """What no key gets of each row: the share of a learned sink."""
+    return (1 - pattern.float().sum(-1)).clamp(min=0)
 
 
 def weigh(
@@ -208,6 +220,9 @@ class _Reader:
         if most_thumb_bytes:
             self.size, self.block = thumb_size(self.length, info.n_layers * info.n_heads, most_thumb_bytes)
         self.cells = np.zeros((info.n_layers, info.n_heads, self.size * (self.size + 1) // 2), np.uint8)
+        self.sinks: np.ndarray | None = None
+        if self.size and not weighted and has_sinks(model):
+            self.sinks = np.zeros((info.n_layers, info.n_heads, self.size), np.uint8)
         self.unread: dict[int, torch.Tensor] = {}
 
     def read(self, layer: int, pattern: torch.Tensor, norms: torch.Tensor | None) -> None:
@@ -232,6 +247,9 @@ class _Reader:
         if self.size:
             cells = pack(pool(pattern, self.block)).cpu().numpy()
             self.cells[layers] = cells.reshape(len(layers), heads, -1)
+        if self.sinks is not None:
+            taken = quantise(pool(sink_shares(pattern)[..., None], self.block)[..., 0]).cpu().numpy()
+            self.sinks[layers] = taken.reshape(len(layers), heads, -1)
 
     def look(self, loss: torch.Tensor) -> Look:
         """What was read, with the losses of the pass."""
@@ -242,7 +260,7 @@ class _Reader:
             excess=self.excess,
             loss=loss[: self.length].numpy(),
             sink=float(sinks.mean()) if self.length > 1 else 1.0,
-            thumbs=Thumbs(self.size, self.block, self.cells) if self.size else None,
+            thumbs=Thumbs(self.size, self.block, self.cells, self.sinks) if self.size else None,
         )
 
 

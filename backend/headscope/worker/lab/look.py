@@ -31,6 +31,9 @@ from headscope.worker.lab.repeats import RepeatScores
 if TYPE_CHECKING:
     from headscope.core.patterns.reading import Look
 
+if TYPE_CHECKING:
+    from headscope.core.patterns.reading import Thumbs
+
 MOST_COPIES: Final = 16
 """Of a token's earlier copies the latest are named: all of them would grow with the square of the prompt."""
 
@@ -77,9 +80,7 @@ def plan(
             loss_first=mean_at(seen.loss, first),
             loss_repeat=mean_at(seen.loss, repeats),
             sink=seen.sink,
-            thumbs=ThumbsOut(
-                size=seen.thumbs.size, block=seen.thumbs.block, values=typed(seen.thumbs.values)
-            ),
+            thumbs=_thumbs(seen.thumbs),
         )
 
     fewest = longest(model.info)
@@ -109,6 +110,11 @@ def _above(seen: Look, repeats: Float32[np.ndarray, "score layer head"] | None) 
         claim_words=list(CLAIMS),
         repeats=None if repeats is None else typed(repeats),
     )
+
+
+def _thumbs(seen: Thumbs) -> ThumbsOut:
+    sinks = None if seen.sinks is None else typed(seen.sinks)
+    return ThumbsOut(size=seen.size, block=seen.block, values=typed(seen.values), sinks=sinks)
 
 
 def mean_at(loss: np.ndarray[tuple[int, ...], np.dtype[np.float32]], places: Iterable[int]) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -37,7 +38,8 @@ class _Enough(Exception):
 
 
 def plan(model: HeadModel, prompt: Prompt, wanted: PatternsIn) -> Plan[PatternsOut]:
-    """Patterns [layer, head, query, key]; each row sums to 1.
+    """Patterns [layer, head, query, key]; each row sums to 1, with the share of a learned sink where there is
+    one.
 
     Raises ``Invalid`` for layers that aren't there, ``TooLarge`` (patterns-too-large) beyond 64 MiB.
     """
@@ -55,32 +57,37 @@ def plan(model: HeadModel, prompt: Prompt, wanted: PatternsIn) -> Plan[PatternsO
         )
 
     def run() -> PatternsOut:
+        from headscope.core.patterns.reading import has_sinks
+
         answer = PatternsOut(model=model.info.name, tokens=prompt.out, layers=list(layers))
+        sinks: list[NDArray[Any]] | None = [] if has_sinks(model) and not wanted.weighted else None
+        read = _Reader(model, prompt, layers, wanted.weighted, sinks)
         if not wanted.compact:
-            answer.patterns = _floats(model, prompt, layers, wanted.weighted)
+            answer.patterns = _floats(read)
         elif whole:
-            answer.triangle = _triangle(model, prompt, layers, wanted.weighted)
+            answer.triangle = _triangle(read)
         else:
-            answer.top = _top(model, prompt, layers, wanted.weighted)
+            answer.top = _top(read)
+        answer.sinks = _stacked(sinks) if sinks else None
         return answer
 
     return Plan(lambda n: pass_bytes(model.info, n, AT_MOST, logits=1) + size, run)
 
 
-def _floats(model: HeadModel, prompt: Prompt, layers: tuple[int, ...], weighted: bool) -> TypedArray:
-    return _stacked(_read(model, prompt, layers, weighted, lambda pattern: pattern.float().cpu().numpy()))
+def _floats(read: _Reader) -> TypedArray:
+    return _stacked(read(lambda pattern: pattern.float().cpu().numpy()))
 
 
-def _triangle(model: HeadModel, prompt: Prompt, layers: tuple[int, ...], weighted: bool) -> TypedArray:
+def _triangle(read: _Reader) -> TypedArray:
     from headscope.core.patterns.reading import pack
 
-    return _stacked(_read(model, prompt, layers, weighted, lambda pattern: pack(pattern).cpu().numpy()))
+    return _stacked(read(lambda pattern: pack(pattern).cpu().numpy()))
 
 
-def _top(model: HeadModel, prompt: Prompt, layers: tuple[int, ...], weighted: bool) -> TopKeys:
+def _top(read: _Reader) -> TopKeys:
     from headscope.core.patterns.reading import top_keys
 
-    rows = _read(model, prompt, layers, weighted, lambda pattern: top_keys(pattern, TOP_KEYS))
+    rows = read(lambda pattern: top_keys(pattern, TOP_KEYS))
     return TopKeys(
         keys=_stacked([row.keys for row in rows]),
         weights=_stacked([row.weights for row in rows]),
@@ -88,32 +95,40 @@ def _top(model: HeadModel, prompt: Prompt, layers: tuple[int, ...], weighted: bo
     )
 
 
-def _read(
-    model: HeadModel,
-    prompt: Prompt,
-    layers: tuple[int, ...],
-    weighted: bool,
-    reduce: Callable[[torch.Tensor], Reduced],
-) -> list[Reduced]:
-    """What each layer's pattern [head, query, key] reduces to, in the order asked for.
+@dataclass(frozen=True)
+class _Reader:
+    """One prompt's patterns. ``sinks`` collects the shares of each layer's sink [head, query], if wanted."""
 
-    The pass ends at the last of them: nothing after it is wanted.
-    """
-    import torch
+    model: HeadModel
+    prompt: Prompt
+    layers: tuple[int, ...]
+    weighted: bool
+    sinks: list[NDArray[Any]] | None
 
-    from headscope.core.patterns.reading import weigh
+    def __call__(self, reduce: Callable[[torch.Tensor], Reduced]) -> list[Reduced]:
+        """What each layer's pattern [head, query, key] reduces to, in the order asked for.
 
-    found: dict[int, Reduced] = {}
+        The pass ends at the last of them: nothing after it is wanted.
+        """
+        import torch
 
-    def visit(layer: int, pattern: torch.Tensor, norms: torch.Tensor | None) -> None:
-        found[layer] = reduce(pattern[0] if norms is None else weigh(pattern[0], norms[0]))
-        if len(found) == len(layers):
-            raise _Enough
+        from headscope.core.patterns.reading import sink_shares, weigh
 
-    ids = prompt.batch(model)
-    with suppress(_Enough), torch.no_grad(), model.reading(visit, layers, values=weighted):
-        model.logits_at(ids, torch.tensor([[0, len(prompt) - 1]], device=model.device))
-    return [found[layer] for layer in layers]
+        model, found, taken = self.model, dict[int, Reduced](), dict[int, NDArray[Any]]()
+
+        def visit(layer: int, pattern: torch.Tensor, norms: torch.Tensor | None) -> None:
+            found[layer] = reduce(pattern[0] if norms is None else weigh(pattern[0], norms[0]))
+            if self.sinks is not None:
+                taken[layer] = sink_shares(pattern[0]).cpu().numpy()
+            if len(found) == len(self.layers):
+                raise _Enough
+
+        ids = self.prompt.batch(model)
+        with suppress(_Enough), torch.no_grad(), model.reading(visit, self.layers, values=self.weighted):
+            model.logits_at(ids, torch.tensor([[0, len(self.prompt) - 1]], device=model.device))
+        if self.sinks is not None:
+            self.sinks.extend(taken[layer] for layer in self.layers)
+        return [found[layer] for layer in self.layers]
 
 
 def _stacked(arrays: list[NDArray[Any]]) -> TypedArray:

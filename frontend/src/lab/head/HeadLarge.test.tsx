@@ -232,6 +232,18 @@ describe("the pattern of a long prompt", () => {
     );
   });
 
+  it("says what of its attention the model's learned sink took", async () => {
+    const triangle = encoded(Array(60).fill(weightByte(0.2)), "1, 4, 15", "u1");
+    const sinks = encoded(Array(20).fill(0.3), "1, 4, 5");
+    await open("/lab?head=1.3&locked=4", {
+      "POST /api/v1/lab/look": long,
+      [PATTERNS]: { ...layer, triangle, sinks },
+    });
+    await waitFor(() =>
+      expect(tokens().textContent).toMatch(/30\.0.% on no token, but on the model's learned sink/),
+    );
+  });
+
   it("says why it can't be had, while the small picture stays", async () => {
     await open("/lab?head=1.3", {
       "POST /api/v1/lab/look": long,

@@ -21,22 +21,33 @@ export interface Pattern {
   row: (query: number) => Float32Array;
   /** The mass of a row on keys that aren't given. */
   rest: (query: number) => number;
+  /** The share of a row that the model's learned sink takes and no token gets; mostly 0. */
+  sink: (query: number) => number;
 }
 
-function fromTriangle(bytes: Uint8Array, tokens: number): Pattern {
+const none = () => 0;
+
+function fromTriangle(bytes: Uint8Array, tokens: number, sink: Pattern["sink"] = none): Pattern {
   return {
     tokens,
     row: (query) => {
       const start = triangleSize(query);
       return Float32Array.from(bytes.subarray(start, start + query + 1), weightOf);
     },
-    rest: () => 0,
+    rest: none,
+    sink,
   };
 }
 
 const NO_KEY = 65535;
 
-function fromTop(keys: Uint16Array, bytes: Uint8Array, rest: Float32Array, tokens: number): Pattern {
+function fromTop(
+  keys: Uint16Array,
+  bytes: Uint8Array,
+  rest: Float32Array,
+  tokens: number,
+  sink: Pattern["sink"],
+): Pattern {
   const most = keys.length / tokens;
   return {
     tokens,
@@ -49,22 +60,32 @@ function fromTop(keys: Uint16Array, bytes: Uint8Array, rest: Float32Array, token
       return row;
     },
     rest: (query) => rest[query] ?? 0,
+    sink,
   };
 }
 
 /** A head's pattern from its small picture, where that shows every token. */
-export function patternOfThumb(bytes: Uint8Array, head: number, tokens: number): Pattern {
+export function patternOfThumb(
+  bytes: Uint8Array,
+  head: number,
+  tokens: number,
+  sinks: Uint8Array | null = null,
+): Pattern {
   const size = triangleSize(tokens);
-  return fromTriangle(bytes.subarray(head * size, (head + 1) * size), tokens);
+  return fromTriangle(bytes.subarray(head * size, (head + 1) * size), tokens, (query) =>
+    weightOf(sinks?.[head * tokens + query] ?? 0),
+  );
 }
 
 /** The patterns of a layer's heads. */
-export function readPatterns({ tokens: { length }, triangle, top }: PatternsOut): Pattern[] {
+export function readPatterns({ tokens: { length }, triangle, top, sinks }: PatternsOut): Pattern[] {
+  const taken = sinks ? decode(sinks).values : null;
+  const sinkOf = (head: number) => (query: number) => Number(taken?.[head * length + query] ?? 0);
   if (triangle) {
     const { shape, values } = decode(triangle);
     const size = triangleSize(length);
     return Array.from({ length: shape[1] ?? 0 }, (_, head) =>
-      fromTriangle(values.subarray(head * size, (head + 1) * size) as Uint8Array, length),
+      fromTriangle(values.subarray(head * size, (head + 1) * size) as Uint8Array, length, sinkOf(head)),
     );
   }
   if (top) {
@@ -76,6 +97,7 @@ export function readPatterns({ tokens: { length }, triangle, top }: PatternsOut)
         weights.values.subarray(head * size, (head + 1) * size) as Uint8Array,
         rest.values.subarray(head * length, (head + 1) * length) as Float32Array,
         length,
+        sinkOf(head),
       ),
     );
   }

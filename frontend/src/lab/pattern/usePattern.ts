@@ -13,7 +13,8 @@ export function usePattern({ ask, look: { data: look }, head, view, readOnly }: 
   const { weighted } = view;
   const exact = useMemo(() => {
     if (!look || !head || look.thumbs.block > 1) return null;
-    return patternOfThumb(look.thumbs.values, indexOf(look, head), look.tokens.length);
+    const { values, sinks } = look.thumbs;
+    return patternOfThumb(values, indexOf(look, head), look.tokens.length, sinks);
   }, [look, head]);
   const layer = look && head && !exact ? head.layer : null;
   const { data, ...rest } = useWorkerQuery({

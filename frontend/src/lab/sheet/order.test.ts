@@ -85,7 +85,7 @@ describe("the contact sheet", () => {
 });
 
 it("says so where the first token takes most of the attention", () => {
-  const thumbs = { size: 1, block: 2, values: new Uint8Array() };
+  const thumbs = { sinks: null, size: 1, block: 2, values: new Uint8Array() };
   expect(scaleInWords({ sink: 0.62, thumbs }, false)).toMatch(
     /Most attention, 62\.0.%.*left out.*2 × 2 tokens/,
   );

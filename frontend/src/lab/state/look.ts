@@ -11,6 +11,8 @@ export interface Thumbs {
   block: number;
   /** Of all heads one after another: the rows of each lower triangle, weight (value / 255)². */
   values: Uint8Array;
+  /** Of all heads one after another: the share of each row that a learned sink takes, as the weights. */
+  sinks: Uint8Array | null;
 }
 
 /** A score above its columns' level, `[layer × head]`: what heads are named by. */
@@ -50,7 +52,11 @@ export function readLook(out: LookOut): Look {
     values: out.scores.map((_, i) => Float32Array.from(values.slice(i * size, (i + 1) * size))),
     above: readAbove(out.above, size),
     loss: Float32Array.from(decode(out.loss).values),
-    thumbs: { ...out.thumbs, values: decode(out.thumbs.values).values as Uint8Array },
+    thumbs: {
+      ...out.thumbs,
+      values: decode(out.thumbs.values).values as Uint8Array,
+      sinks: out.thumbs.sinks ? (decode(out.thumbs.sinks).values as Uint8Array) : null,
+    },
   };
 }
 

@@ -52,7 +52,9 @@ export function attentionFacts(look: Look, head: Head, pattern: Pattern, tokens:
   const where = strongest(look, looks, 4) || "nowhere in particular";
   const who = strongest(look, seen, 3) || "hardly any token";
   const left = rest > 0.01 ? `, ${percent(rest)} on tokens with less weight` : "";
-  return `Through ${headName(head)} ${them} looks at ${where}${left}; looked at by ${who}`.replace(
+  const sink = tokens.reduce((sum, token) => sum + pattern.sink(token), 0);
+  const away = sink > 0.01 ? `, ${percent(sink)} on no token, but on the model's learned sink` : "";
+  return `Through ${headName(head)} ${them} looks at ${where}${left}${away}; looked at by ${who}`.replace(
     /(tokens \(sum\)) looks/,
     "$1 look",
   );
