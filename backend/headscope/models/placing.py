@@ -26,6 +26,8 @@ from headscope.core.model.revision import recorded, revision, revision_of_files
 from headscope.core.model.weight_files import weight_files
 from headscope.errors import Unavailable
 
+_PACKAGED = ("package", "pypi")
+
 
 @contextmanager
 def in_place(to: Path, bytes_needed: int) -> Iterator[Path]:
@@ -65,13 +67,13 @@ def finish(folder: Path, to: Path) -> None:
             raise
 
 
-def record(folder: Path, words: Mapping[str, str], *, by_files: bool = False) -> None:
+def record(folder: Path, words: Mapping[str, str]) -> None:
     """Write headscope.json: what is known of the model in words, its revision and what that covers.
 
-    ``by_files``: the revision that runs of before know, from when the weight files alone were hashed.
+    A packaged model keeps the revision that shipped runs name, of when the weight files alone were hashed.
     """
     weight_bytes = sum(f.stat().st_size for f in weight_files(folder))
-    named = revision_of_files(folder) if by_files else revision(folder)
+    named = revision_of_files(folder) if words.get("kind") in _PACKAGED else revision(folder)
     _write(folder, {**words, "revision": named, "weight_bytes": weight_bytes, **recorded(folder)})
 
 

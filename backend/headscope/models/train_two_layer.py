@@ -253,7 +253,7 @@ def save(model: NativeModel, engine: tokenizers.Tokenizer, recipe: Recipe, folde
     }
     _write(folder / "config.json", config)
     (folder / "headscope.json").unlink(missing_ok=True)  # it says what lay there before
-    record(folder, words, by_files=True)
+    record(folder, words)
 
 
 def _made(recipe: Recipe, seconds: float) -> str:
