@@ -86,6 +86,12 @@ class ModelCache:
             with self._changed:
                 entry.users -= 1
 
+    @contextmanager
+    def loading_alone(self) -> Iterator[None]:
+        """No model is loaded meanwhile: what is made within may change torch's default dtype."""
+        with self._one_load:
+            yield
+
     def names(self) -> list[str]:
         """The names of the models that are loaded."""
         with self._changed:
