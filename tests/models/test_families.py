@@ -205,3 +205,7 @@ def test_the_page_says_what_was_found() -> None:
     if len(ROWS) < len(FAMILIES) + len(REFUSED):
         pytest.skip("needs the whole file")
     assert PAGE.read_text(encoding="utf-8") == page(ROWS), "docs/models.md is out of step: make families"
+
+
+def test_parameters_are_those_that_transformers_counts(pair: Pair) -> None:
+    assert pair.model.info.n_params == pair.plain.module.num_parameters()

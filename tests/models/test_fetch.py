@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from headscope.errors import NotFound, Unavailable
-from headscope.models import fetch, placing
+from headscope.errors import NotFound, Refused, Unavailable
+from headscope.models import fetch, hub, placing
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 
@@ -160,6 +160,6 @@ def test_the_hub_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         catalogue.fetch("some/model")
     assert _models(tmp_path) == []
     with pytest.raises(NotFound, match="no model some/model"):
-        raise fetch._hub_error("some/model", "huggingface_hub.errors.RepositoryNotFoundError: 404")
-    with pytest.raises(Unavailable, match="HF_TOKEN"):
-        raise fetch._hub_error("some/model", "huggingface_hub.errors.GatedRepoError: 403")
+        raise hub._hub_error("some/model", "huggingface_hub.errors.RepositoryNotFoundError: 404")
+    with pytest.raises(Refused, match="HF_TOKEN"):
+        raise hub._hub_error("some/model", "huggingface_hub.errors.GatedRepoError: 403")

@@ -126,7 +126,9 @@ def test_a_fetched_folder_is_complete_and_knows_its_weights(unpacked: Path, tmp_
         shutil.copytree(unpacked, work / "model")
         placing.record(work / "model", {"name": "tiny", "title": "Tiny"})
         placing.finish(work / "model", to)
-    from headscope.core.model.folder import headscope_json, revision, weight_files
+    from headscope.core.model.folder import headscope_json
+    from headscope.core.model.revision import revision
+    from headscope.core.model.weight_files import weight_files
 
     recorded = headscope_json(to)
     (to / "headscope.json").unlink()

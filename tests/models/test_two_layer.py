@@ -65,11 +65,11 @@ def test_it_is_small_and_described(folder: Path) -> None:
 
 
 def test_the_recorded_revision_is_of_these_weights(folder: Path, tmp_path: Path) -> None:
-    from headscope.core.model.folder import headscope_json, revision
+    from headscope.core.model.folder import headscope_json
+    from headscope.core.model.revision import revision_of_files
 
-    for file in ("model.safetensors", "config.json"):
-        (tmp_path / file).write_bytes((folder / file).read_bytes())
-    assert revision(tmp_path) == headscope_json(folder)["revision"]
+    (tmp_path / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
+    assert revision_of_files(tmp_path) == headscope_json(folder)["revision"]
 
 
 def test_training_is_seeded() -> None:

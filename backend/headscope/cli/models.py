@@ -10,21 +10,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headscope.cli import console
+from headscope.cli import console, known_models
 
 if TYPE_CHECKING:
     from headscope.core.model.capabilities import Proof
     from headscope.models.catalogue import Catalogue
 
-app = typer.Typer(help="Models: list, fetch, add, check.", no_args_is_help=True)
+app = typer.Typer(help="Models: list, fetch, add, check, try.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_models(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+    known: Annotated[
+        bool, typer.Option("--known", help="Well-known models that can be added, and what they take.")
+    ] = False,
 ) -> None:
     """List the models and whether their weights are here."""
     from rich.table import Table
+
+    if known:
+        known_models.list_known(as_json=as_json)
+        return
 
     from headscope.models.catalogue import Catalogue
 
@@ -138,6 +145,15 @@ def _summary(proof: Proof) -> str:
     said = f"{proof.model} can't give {', '.join(lost)}." if lost else f"{proof.model} is read right."
     tolerance = proof.checks[0].tolerance
     return f"{said} Allowed in {proof.dtype}: {tolerance:g}. Checked in {proof.seconds:.1f} s."
+
+
+@app.command("try")
+def try_config(
+    config: Annotated[Path, typer.Argument(help="A config.json, or the folder that holds one.")],
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """Try a config.json before its weights are downloaded: what its heads will give. Keeps nothing."""
+    known_models.try_config(config, as_json=as_json)
 
 
 @contextmanager

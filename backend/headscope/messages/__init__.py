@@ -60,3 +60,5 @@ from headscope.messages.proof import ProofIn as ProofIn
 from headscope.messages.proof import ProofOut as ProofOut
 from headscope.messages.shares import LabShareIn as LabShareIn
 from headscope.messages.shares import SharedLab as SharedLab
+from headscope.messages.trial import TrialIn as TrialIn
+from headscope.messages.trial import TrialOut as TrialOut

@@ -25,6 +25,7 @@ from headscope.messages.lab import (
     PatternsOut,
 )
 from headscope.messages.proof import ProofIn, ProofOut
+from headscope.messages.trial import TrialIn, TrialOut
 
 In = TypeVar("In", bound=AboutModel)
 Out = TypeVar("Out", bound=Schema)
@@ -111,6 +112,12 @@ PROOF: Final = Question(
     "proof", "/proof", ProofIn, ProofOut,
     "What is proved of a model",
     "Asked by `POST /models/{name}/check`: a worker loads the model and checks what was never checked.",
+)  # fmt: skip
+
+TRIAL: Final = Question(
+    "trial", "/trial", TrialIn, TrialOut,
+    "A configuration tried",
+    "Asked by `POST /models/try`: a worker makes a small model of it and proves that.",
 )  # fmt: skip
 
 ACCURACY: Final = Question(

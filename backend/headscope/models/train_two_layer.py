@@ -33,9 +33,10 @@ from transformer_lens.config import TransformerBridgeConfig
 from transformer_lens.model_bridge.sources.native.model import NativeModel
 
 from headscope.core.model.boot import native_config
-from headscope.core.model.folder import ATTENTION_ONLY, revision
+from headscope.core.model.folder import ATTENTION_ONLY
 from headscope.core.model.info import ModelInfo
 from headscope.models.measure_heads import card, measure
+from headscope.models.placing import record
 
 NAME = "headscope-2l"
 BOS = "<|bos|>"
@@ -240,7 +241,7 @@ def save(model: NativeModel, engine: tokenizers.Tokenizer, recipe: Recipe, folde
         "vocab_size": engine.get_vocab_size(),
         "bos_token_id": 0,
     }
-    record = {
+    words = {
         "name": NAME,
         "title": "Headscope two-layer",
         "kind": "package",
@@ -249,17 +250,10 @@ def save(model: NativeModel, engine: tokenizers.Tokenizer, recipe: Recipe, folde
         "summary": "2 layers of 8 heads, attention only: an induction circuit small enough to see whole.",
         "note": "Its induction heads were taught: an auxiliary loss showed head 0.3 the previous token and "
         "head 1.5 what followed the same token before, so where the circuit sits was chosen.",
-        "revision": revision_of(folder),
-        "weight_bytes": (folder / "model.safetensors").stat().st_size,
     }
     _write(folder / "config.json", config)
-    _write(folder / "headscope.json", record)
-
-
-def revision_of(folder: Path) -> str:
-    """The revision of the weights that lie there now, whatever an earlier record says."""
-    (folder / "headscope.json").unlink(missing_ok=True)
-    return revision(folder)
+    (folder / "headscope.json").unlink(missing_ok=True)  # it says what lay there before
+    record(folder, words)
 
 
 def _made(recipe: Recipe, seconds: float) -> str:

@@ -18,7 +18,7 @@ class Loaded:
 
     def __init__(self, catalogue: Catalogue, device: str) -> None:
         self._catalogue, self._device = catalogue, device
-        self._held: dict[tuple[str, str, str], HeadModel] = {}
+        self._held: dict[tuple[str, str, str, str], HeadModel] = {}
 
     @contextmanager
     def model(self, name: str, *, dtype: str, attention: str) -> Iterator[HeadModel]:
@@ -26,7 +26,7 @@ class Loaded:
         from headscope.jobs.device import find_device
         from headscope.jobs.loading import FromFolders
 
-        key = (name, dtype, attention)
+        key = (name, dtype, attention, self._catalogue.info(name).revision)
         if key not in self._held:
             self._held.clear()  # first: there may be no room for both
             places = FromFolders(self._catalogue, find_device(self._device).name, self._catalogue.proofs)

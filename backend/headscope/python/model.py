@@ -36,13 +36,14 @@ class Model:
 
     def __init__(self, catalogue: Catalogue, name: str, module: nn.Module | None, settings: Settings) -> None:
         self._catalogue, self._module = catalogue, module
-        self.info: ModelInfo = catalogue.info(name)
+        self.name: str = catalogue.info(name).name
+        """What runs call it."""
         self.loaded = Loaded(catalogue, settings.device)
 
     @property
-    def name(self) -> str:
-        """What runs call it."""
-        return self.info.name
+    def info(self) -> ModelInfo:
+        """Its sizes and its revision, as its files are now."""
+        return self._catalogue.info(self.name)
 
     @property
     def folder(self) -> Path:

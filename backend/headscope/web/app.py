@@ -52,6 +52,7 @@ OPEN: Final = (
 )
 """Routes that look for themselves at who asks: a shared run answers its share's holder, too."""
 CLOSED: Final = (
+    models.known,
     models.router,
     tasks.router,
     validation.router,

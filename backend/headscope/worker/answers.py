@@ -21,9 +21,11 @@ from headscope.messages.questions import (
     PATTERNS,
     PROOF,
     TABLES,
+    TRIAL,
     VIRTUAL,
     Question,
 )
+from headscope.worker import trial
 from headscope.worker.circuits import lookups
 from headscope.worker.handler import Planner, RequestHandler
 from headscope.worker.lab import ablation, attribution, continuation, gates, lens, look, patterns
@@ -91,4 +93,5 @@ ANSWERS: Final[Mapping[Question[Any, Any], Answer]] = {
     VIRTUAL: on_weights(lookups.virtual),
     ACCURACY: _accuracy,
     PROOF: lambda handler, wanted: handler.check(wanted),
+    TRIAL: trial.answer,
 }

@@ -25,6 +25,7 @@ from headscope.analyses import ANALYSES
 from headscope.analyses.base import Analysis
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.memory import weight_bytes
+from headscope.errors import Unavailable
 from headscope.jobs.computation import Models, Workplace
 from headscope.jobs.device import Device, find_device, free_bytes
 from headscope.jobs.device_queue import DeviceQueue
@@ -154,10 +155,18 @@ def model_cache(settings: Settings, catalogue: Catalogue, device: Device) -> Mod
     """The models of the data folder, loaded on this device."""
 
     def load(key: Key) -> HeadModel:
-        return catalogue.proofs.load(
+        model = catalogue.proofs.load(
             catalogue.folder(key.name), name=key.name, dtype=key.dtype, device=device.name,
             attention=key.attention,
         )  # fmt: skip
+        if model.info.revision != key.revision or catalogue.info(key.name).revision != key.revision:
+            raise Unavailable(
+                f"The files of {key.name} changed while it was being loaded.",
+                "Try again when they are whole.",
+                code="model-changed",
+                retry_after=2,
+            )
+        return model
 
     return ModelCache(
         load=load,
@@ -165,6 +174,7 @@ def model_cache(settings: Settings, catalogue: Catalogue, device: Device) -> Mod
         budget=settings.model_memory_bytes or device.memory_bytes // 2,
         limit=device.memory_bytes,
         free=lambda: free_bytes(device.name),
+        revision=lambda name: catalogue.info(name).revision,
     )
 
 

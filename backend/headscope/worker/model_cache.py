@@ -28,6 +28,8 @@ class Key(NamedTuple):
     name: str
     dtype: str
     attention: str
+    revision: str = ""
+    """A folder whose files have changed holds another model under the same name."""
 
 
 @dataclass
@@ -49,7 +51,7 @@ class ModelCache:
     """Loads models on demand and keeps them. ``load`` makes one, ``size`` says its bytes before it is loaded.
 
     ``budget`` is what idle models may hold together, ``limit`` what a single one may: the device's memory.
-    ``free`` says how many bytes may be had now, whoever holds the others.
+    ``free`` says how many bytes may be had now, whoever holds the others, ``revision`` what a name means now.
     """
 
     load: Callable[[Key], HeadModel]
@@ -57,6 +59,7 @@ class ModelCache:
     budget: int
     limit: int
     free: Callable[[], int] = lambda: sys.maxsize
+    revision: Callable[[str], str] = lambda _: ""
     _entries: OrderedDict[Key, _Entry] = field(default_factory=OrderedDict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _one_load: threading.Lock = field(default_factory=threading.Lock)
@@ -71,7 +74,7 @@ class ModelCache:
         Raises ``Refused`` (model-too-big) or ``Unavailable`` (models-busy) where there is no room for it,
         ``Unavailable`` (model-loading) after ``wait``, and what loading raises.
         """
-        key = Key(name, dtype, attention)
+        key = Key(name, dtype, attention, self.revision(name))
         size = None if key in self._entries else self.size(key)  # may read files: not under the lock
         with self._changed:
             entry = self._entries.get(key) or self._add(key, self.size(key) if size is None else size)
@@ -82,6 +85,12 @@ class ModelCache:
         finally:
             with self._changed:
                 entry.users -= 1
+
+    @contextmanager
+    def loading_alone(self) -> Iterator[None]:
+        """No model is loaded meanwhile: what is made within may change torch's default dtype."""
+        with self._one_load:
+            yield
 
     def names(self) -> list[str]:
         """The names of the models that are loaded."""
@@ -115,6 +124,7 @@ class ModelCache:
                 "Use bfloat16, a smaller model or a larger device.",
                 code="model-too-big",
             )
+        self._forget_earlier(key)
         self._make_room(size)
         entry = self._entries[key] = _Entry(size)
         threading.Thread(
@@ -135,6 +145,13 @@ class ModelCache:
             with self._changed:
                 entry.model = model
                 self._changed.notify_all()
+
+    def _forget_earlier(self, key: Key) -> None:
+        """Drop what the name meant before its files changed, unless it is in use."""
+        for other, entry in list(self._entries.items()):
+            if other[:3] == key[:3] and not entry.users and entry.settled:
+                del self._entries[other]
+                gc.collect()
 
     def _make_room(self, size: int) -> None:
         for key in [key for key, entry in self._entries.items() if not entry.users and entry.settled]:

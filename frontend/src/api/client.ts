@@ -3,6 +3,7 @@ import { addressOf, answered, http, multipart } from "./http";
 import type { RunRequest, ShareRequest } from "./types";
 
 export const api = {
+  tryConfig: (config: string) => answered(http.POST("/api/v1/models/try", { body: { config, model: "" } })),
   addTask: (form: FormData) => answered(http.POST("/api/v1/tasks", multipart(form))),
   deleteTask: (name: string) => answered(http.DELETE("/api/v1/tasks/{name}", { params: { path: { name } } })),
   checkModel: (name: string, anew: boolean) =>

@@ -61,6 +61,11 @@ export const queries = {
       queryFn: ({ signal }) =>
         answered(http.GET("/api/v1/models/{name}", { params: { path: { name } }, signal })),
     }),
+  knownModels: () =>
+    queryOptions({
+      queryKey: ["known-models"],
+      queryFn: ({ signal }) => answered(http.GET("/api/v1/known-models", { signal })),
+    }),
   /** A list of heads as it was pasted, read. */
   heads: (name: string, text: string) =>
     queryOptions({

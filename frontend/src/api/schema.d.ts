@@ -392,6 +392,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/known-models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Well-known models that can be added, and what they take
+         * @description With the command that the operator runs: models are never fetched through the API. Whether one has room
+         *     is said of the largest device among the live workers.
+         */
+        get: operations["list_known_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/models": {
         parameters: {
             query?: never;
@@ -448,6 +469,27 @@ export interface paths {
          *     be loaded; 503 where no worker is alive, or, with `Retry-After`, while the model is being loaded.
          */
         post: operations["check_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A config.json tried before its weights are downloaded
+         * @description A worker makes a small model of it with random weights and proves that: what fails there fails with the
+         *     real weights too. Nothing is kept. 422: bad-config names the entry, unsupported-architecture says why.
+         */
+        post: operations["try_config"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3457,6 +3499,120 @@ export interface components {
             n: number;
         };
         /**
+         * KnownModelOut
+         * @example {
+         *       "name": "openai-community/gpt2",
+         *       "title": "GPT-2 small",
+         *       "summary": "The model of the first published circuits.",
+         *       "licence": "MIT",
+         *       "gated": false,
+         *       "n_params": 124439808,
+         *       "n_layers": 12,
+         *       "n_heads": 12,
+         *       "n_kv_heads": 12,
+         *       "n_ctx": 1024,
+         *       "bytes_to_download": 548000000,
+         *       "memory_float32": 1226000000,
+         *       "memory_bfloat16": 928000000,
+         *       "fits": "float32",
+         *       "here": false,
+         *       "command": "headscope models fetch openai-community/gpt2"
+         *     }
+         */
+        KnownModelOut: {
+            /**
+             * Name
+             * @description Its name on the Hugging Face hub.
+             */
+            name: string;
+            /** Title */
+            title: string;
+            /** Summary */
+            summary: string;
+            /** Licence */
+            licence: string;
+            /**
+             * Gated
+             * @description Whether its terms must be accepted on the hub first.
+             */
+            gated: boolean;
+            /** N Params */
+            n_params: number;
+            /** N Layers */
+            n_layers: number;
+            /** N Heads */
+            n_heads: number;
+            /** N Kv Heads */
+            n_kv_heads: number;
+            /** N Ctx */
+            n_ctx: number;
+            /** Bytes To Download */
+            bytes_to_download: number;
+            /**
+             * Memory Float32
+             * @description Bytes that a worker takes with it loaded, and room for a pass.
+             */
+            memory_float32: number;
+            /** Memory Bfloat16 */
+            memory_bfloat16: number;
+            /**
+             * Fits
+             * @description In which precision it has room here, float32 first; null where no worker is alive.
+             */
+            fits: ("float32" | "bfloat16" | "no") | null;
+            /**
+             * Here
+             * @description Whether its weights are here already.
+             */
+            here: boolean;
+            /**
+             * Command
+             * @description What the operator runs to have it here.
+             */
+            command: string;
+        };
+        /**
+         * KnownModelsOut
+         * @example {
+         *       "models": [
+         *         {
+         *           "name": "openai-community/gpt2",
+         *           "title": "GPT-2 small",
+         *           "summary": "The model of the first published circuits.",
+         *           "licence": "MIT",
+         *           "gated": false,
+         *           "n_params": 124439808,
+         *           "n_layers": 12,
+         *           "n_heads": 12,
+         *           "n_kv_heads": 12,
+         *           "n_ctx": 1024,
+         *           "bytes_to_download": 548000000,
+         *           "memory_float32": 1226000000,
+         *           "memory_bfloat16": 928000000,
+         *           "fits": "float32",
+         *           "here": false,
+         *           "command": "headscope models fetch openai-community/gpt2"
+         *         }
+         *       ],
+         *       "memory_bytes": 25769803776,
+         *       "why": "Models are added by whoever runs the server."
+         *     }
+         */
+        KnownModelsOut: {
+            /** Models */
+            models: components["schemas"]["KnownModelOut"][];
+            /**
+             * Memory Bytes
+             * @description Memory of the largest device among the live workers.
+             */
+            memory_bytes: number | null;
+            /**
+             * Why
+             * @description Why a page can't fetch or read a model itself.
+             */
+            why: string;
+        };
+        /**
          * LabShareIn
          * @description What to keep a copy of: a worker is asked for it once, when the share is made.
          * @example {
@@ -6278,6 +6434,98 @@ export interface components {
             rest: components["schemas"]["TypedArray"];
         };
         /**
+         * TrialIn
+         * @example {
+         *       "config": "{\"architectures\": [\"LlamaForCausalLM\"], \"model_type\": \"llama\"}"
+         *     }
+         */
+        TrialIn: {
+            /**
+             * Model
+             * @description Of no account: the configuration is what is tried.
+             * @default
+             */
+            model?: string;
+            /**
+             * Config
+             * @description The content of config.json.
+             */
+            config: string;
+        };
+        /**
+         * TrialOut
+         * @description What a configuration describes, and what is expected of its heads; nothing is kept.
+         * @example {
+         *       "architecture": "LlamaForCausalLM",
+         *       "n_layers": 16,
+         *       "n_heads": 32,
+         *       "n_kv_heads": 8,
+         *       "d_head": 64,
+         *       "d_model": 2048,
+         *       "d_vocab": 128256,
+         *       "n_ctx": 131072,
+         *       "n_params": 1235814400,
+         *       "memory_float32": 6560000000,
+         *       "memory_bfloat16": 3600000000,
+         *       "fits": "float32",
+         *       "quantised": "",
+         *       "expected": [
+         *         {
+         *           "name": "patterns",
+         *           "title": "attention patterns",
+         *           "has": true,
+         *           "reason": null,
+         *           "limits": []
+         *         }
+         *       ]
+         *     }
+         */
+        TrialOut: {
+            /** Architecture */
+            architecture: string;
+            /** N Layers */
+            n_layers: number;
+            /**
+             * N Heads
+             * @description Query heads of a layer.
+             */
+            n_heads: number;
+            /** N Kv Heads */
+            n_kv_heads: number;
+            /** D Head */
+            d_head: number;
+            /** D Model */
+            d_model: number;
+            /** D Vocab */
+            d_vocab: number;
+            /** N Ctx */
+            n_ctx: number;
+            /** N Params */
+            n_params: number;
+            /**
+             * Memory Float32
+             * @description Bytes that a worker takes with it loaded, and room for a pass.
+             */
+            memory_float32: number;
+            /** Memory Bfloat16 */
+            memory_bfloat16: number;
+            /**
+             * Fits
+             * @description In which precision it has room on the worker's device, float32 first.
+             */
+            fits: ("float32" | "bfloat16" | "no") | null;
+            /**
+             * Quantised
+             * @description How its weights are stored in fewer bits; empty where they aren't.
+             */
+            quantised: string;
+            /**
+             * Expected
+             * @description As a small model of the same configuration has them, with random weights.
+             */
+            expected: components["schemas"]["CapabilityOut"][];
+        };
+        /**
          * Trigram
          * @description `source ... destination -> output`; `score` is q o where both are above 0, else 0.
          * @example {
@@ -7637,6 +7885,44 @@ export interface operations {
             };
         };
     };
+    list_known_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnownModelsOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_models: {
         parameters: {
             query?: never;
@@ -7742,6 +8028,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProofOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    try_config: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrialOut"];
                 };
             };
             /** @description What is wrong and what to do. */

@@ -8,6 +8,11 @@ export type Model = Schemas["ModelOut"];
 /** What was proved of a model, and one check of it. */
 export type Proof = Schemas["ProofOut"];
 export type Check = Schemas["CheckOut"];
+/** A well-known model that can be added, with what it takes. */
+export type KnownModel = Schemas["KnownModelOut"];
+export type KnownModels = Schemas["KnownModelsOut"];
+/** What a config.json describes, and what is expected of its heads. */
+export type Trial = Schemas["TrialOut"];
 export type Replication = Schemas["ReplicationOut"];
 export type Validation = Schemas["ValidationOut"];
 export type ValidationCell = Schemas["ValidationCellOut"];

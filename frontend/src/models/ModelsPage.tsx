@@ -1,19 +1,31 @@
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { queries } from "../api/queries";
 import type { Model } from "../api/types";
 import { number } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { Link } from "../url/navigation";
+import { AddModel } from "./AddModel";
+import "./models.css";
 
 export default function ModelsPage() {
   const models = useQuery(queries.models());
+  const [adding, setAdding] = useState(false);
   return (
     <div className="page">
-      <h1>Models</h1>
-      <p className="facts">
-        The models whose heads you can study here. Add more with <code>headscope models fetch</code> or{" "}
-        <code>headscope models add</code>.
-      </p>
+      <div className="section-head">
+        <h1>Models</h1>
+        <button
+          type="button"
+          className="button primary"
+          aria-expanded={adding}
+          onClick={() => setAdding(!adding)}
+        >
+          Add a model
+        </button>
+      </div>
+      <p className="facts">The models whose heads you can study here.</p>
+      {adding && <AddModel />}
       {models.error && <ProblemNote error={models.error} retry={models.refetch} />}
       {models.isLoading && (
         <div className="skeleton list-skeleton" role="status" aria-label="Loading the models" />

@@ -59,7 +59,8 @@ export function ProofCard({ model }: { model: Model }) {
   );
 }
 
-function Capability({ title, has, reason, limits }: Proof["capabilities"][number]) {
+/** A capability, whether the model has it, and why not or with which limits. */
+export function Capability({ title, has, reason, limits }: Proof["capabilities"][number]) {
   return (
     <li>
       <span className={`status status-${has ? "done" : "failed"}`}>{has ? "yes" : "no"}</span>

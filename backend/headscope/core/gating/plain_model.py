@@ -22,10 +22,10 @@ from headscope.core.gating.ablation import Ablation
 from headscope.core.gating.gate_vector import GateVector
 from headscope.core.gating.text_replacements import measured_text
 from headscope.core.model.boot import adapter_for
-from headscope.core.model.folder import revision
 from headscope.core.model.hooks import capturing_z, gated
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.parts import locate
+from headscope.core.model.revision import revision
 from headscope.errors import HeadscopeError, Invalid
 
 

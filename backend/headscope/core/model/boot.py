@@ -16,9 +16,11 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import torch
 from torch import nn
 
-from headscope.core.model.folder import ATTENTION_ONLY, weight_files
+from headscope.core.model.folder import ATTENTION_ONLY, check, read_config
 from headscope.core.model.info import ModelInfo
+from headscope.core.model.quantised import dequantised, is_fp8, read_weights
 from headscope.core.model.upstream import mend, prepare
+from headscope.core.model.weight_files import has_adapter, weight_files
 from headscope.errors import Invalid
 
 DTYPES = {name: getattr(torch, name) for name in ("float32", "bfloat16", "float16", "float64")}
@@ -42,15 +44,9 @@ def _transformers(folder: Path, info: ModelInfo, attention: str) -> Made:
     transformers.utils.logging.disable_progress_bar()
     dtype = DTYPES[info.dtype]
     try:
-        module, loading = transformers.AutoModelForCausalLM.from_pretrained(
-            folder,
-            dtype=dtype,
-            attn_implementation=attention if fuses(folder) else "eager",
-            local_files_only=True,
-            use_safetensors=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-        )
+        settings = {"dtype": dtype, "attn_implementation": attention if fuses(folder) else "eager"}
+        settings |= {"local_files_only": True, "use_safetensors": True, "trust_remote_code": False}
+        module, loading = _pretrained(folder, settings)
         if dtype == torch.float64 and module._can_set_experts_implementation():
             module.set_experts_implementation("eager")  # the fused one knows no float64
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
@@ -90,6 +86,29 @@ def fuses(folder: Path) -> bool:
     config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     known = transformers.MODEL_FOR_CAUSAL_LM_MAPPING
     return type(config) not in known or bool(known[type(config)]._supports_sdpa)
+
+
+def _pretrained(folder: Path, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The folder as transformers loads it; or from configuration and tensors by themselves, where it would
+    make of the folder what it isn't here: 8-bit matrices, a model with its adapter applied.
+    """
+    import transformers
+
+    fp8 = is_fp8(check(folder))
+    if not fp8 and not has_adapter(folder):
+        loaded = transformers.AutoModelForCausalLM.from_pretrained(
+            folder, output_loading_info=True, **settings
+        )
+        return loaded[0], loaded[1]
+    config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
+    if hasattr(config, "quantization_config"):
+        del config.quantization_config
+    weights = dequantised(folder, read_config(folder)) if fp8 else read_weights(folder)
+    of_family = transformers.MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
+    loaded = of_family.from_pretrained(
+        None, config=config, state_dict=weights, output_loading_info=True, **settings
+    )
+    return loaded[0], loaded[1]
 
 
 def adapter_for(config: Any, architecture: str, name: str, dtype: torch.dtype) -> Any:

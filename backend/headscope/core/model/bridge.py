@@ -35,6 +35,7 @@ from headscope.core.model.attention import (
 )
 from headscope.core.model.boot import DTYPES, make
 from headscope.core.model.capabilities import Proof
+from headscope.core.model.finite import check_finite
 from headscope.core.model.folder import effective_attention, end_tokens, read_config
 from headscope.core.model.hooks import capturing_z, gated, only_at
 from headscope.core.model.info import ModelInfo, model_info
@@ -325,9 +326,10 @@ def load(folder: Path, *, name: str, dtype: str, device: str, attention: str) ->
         device = "cuda" if torch.cuda.is_available() else "cpu"
     info = model_info(folder, name=name, dtype=dtype)
     attention = effective_attention(read_config(folder), attention)
-    tokenizer = Tokenizer.from_folder(folder)
+    tokenizer = Tokenizer.from_folder(folder, info.d_vocab)
     try:
         module, adapter, boot = make(folder, info, attention)
+        check_finite(module, folder)
         module = module.to(device)
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise Refused(

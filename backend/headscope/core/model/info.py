@@ -7,20 +7,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, SupportsInt
 
-from headscope.core.model.folder import (
-    architecture,
-    bos_policy,
-    check,
-    counts,
-    read_config,
-    revision,
-)
+from headscope.core.model.folder import architecture, bos_policy, check, read_config
 from headscope.core.model.kinds import check_kind
+from headscope.core.model.revision import revision
+from headscope.core.model.sizes import counts
 
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What identifies a model and its heads. ``revision`` is a hash of the weights; heads are query heads."""
+    """What identifies a model and its heads. ``revision`` is a hash of all that it computes by
+    (``core.model.revision``); heads are query heads.
+    """
 
     name: str
     revision: str
@@ -64,8 +61,8 @@ def model_info(folder: Path, *, name: str, dtype: str = "float32") -> ModelInfo:
     """
     config = read_config(folder)
     check_kind(config)
-    tokenizer_hash, bos = bos_policy(folder)
     sizes: Mapping[str, Any] = counts(config, check(folder))
+    tokenizer_hash, bos = bos_policy(folder, sizes["d_vocab"])
     return ModelInfo(
         name=name,
         revision=revision(folder),

@@ -70,8 +70,10 @@ class Tokenizer:
     bos_id: int | None
     adds_bos: bool
 
-    def __init__(self, source: str, config: Mapping[str, Any] | None = None) -> None:
-        """``source`` is the text of tokenizer.json, ``config`` tokenizer_config.json's content, if any."""
+    def __init__(self, source: str, config: Mapping[str, Any] | None = None, rows: int | None = None) -> None:
+        """``source`` is the text of tokenizer.json, ``config`` tokenizer_config.json's content, if any.
+        ``rows``: tokens that the model's embedding has; what lies beyond is no token of the model's.
+        """
         spec = json.loads(source)
         engine = tokenizers.Tokenizer.from_str(source)
         # A file may carry truncation and padding from its training run; text is never cut silently here.
@@ -86,16 +88,19 @@ class Tokenizer:
         self._continuing = str((spec.get("model") or {}).get("continuing_subword_prefix") or "")
         self._complete = self._spells_every_byte(spec.get("model") or {})
         self._aligner = Aligner(engine, spaces=self._kind == "sentencepiece")
-        self.n_vocab = int(engine.get_vocab_size(with_added_tokens=True))
+        self._rows = rows
+        n_vocab = int(engine.get_vocab_size(with_added_tokens=True))
+        self.n_vocab = n_vocab if rows is None else min(n_vocab, rows)
         self.bos_id, self.adds_bos = _bos(engine, spec, config or {})
         policy = f"bos={self.bos_id if self.adds_bos else None}"
         self.hash = hashlib.sha256(f"{policy}\n{source}".encode()).hexdigest()
 
     @classmethod
-    def from_folder(cls, folder: Path) -> Tokenizer:
+    def from_folder(cls, folder: Path, rows: int | None = None) -> Tokenizer:
         """Read ``tokenizer.json`` and, where there are any, the BOS settings beside it.
 
-        Raises NotFound without the file, Invalid where it can't be read.
+        ``rows``: tokens that the model's embedding has. Raises NotFound without the file, Invalid where it
+        can't be read or belongs to a model of more tokens (other-tokenizer).
         """
         path = folder / "tokenizer.json"
         if not path.is_file():
@@ -106,13 +111,15 @@ class Tokenizer:
             )
         try:
             source = path.read_text(encoding="utf-8")
-            return cls(source, _bos_settings(folder))
+            tokenizer = cls(source, _bos_settings(folder), rows)
         except Exception as error:  # the library raises bare Exception for a file it can't parse
             raise Invalid(
                 f"{path} is not a tokenizer file: {error}.",
                 "Copy the file again from its source.",
                 code="bad-tokenizer",
             ) from error
+        tokenizer._check_rows(path)
+        return tokenizer
 
     def encode(self, text: str, *, bos: bool | None = None) -> list[int]:
         """Ids of text, special tokens in text treated as text. bos None: the tokenizer's own policy.
@@ -123,7 +130,7 @@ class Tokenizer:
         if not self._complete:  # such a tokenizer drops what it can't spell; ``tokens`` finds that out
             return [token.id for token in self.tokens(text, bos=bos)]
         _utf8(text)
-        return self._prefix(bos) + self._engine.encode(text, add_special_tokens=False).ids
+        return self._with_rows(self._prefix(bos) + self._engine.encode(text, add_special_tokens=False).ids)
 
     def tokens(self, text: str, *, bos: bool | None = None) -> list[Token]:
         """Tokens of text with their bytes; their concatenation, without specials, is the text in UTF-8.
@@ -141,6 +148,7 @@ class Tokenizer:
         tokens = [Token(i, 0, 0, self.decode_bytes(i), True) for i in self._prefix(bos)]
         for token_id, start, content, glyph in zip(ids, starts, covered, shared, strict=False):
             tokens.append(Token(token_id, start, start + len(content), content, False, glyph))
+        self._with_rows([token.id for token in tokens])
         return tokens
 
     def sequence(self, ids: Sequence[int]) -> list[Token]:
@@ -190,6 +198,28 @@ class Tokenizer:
     def is_special(self, token_id: int) -> bool:
         """Whether the tokenizer file marks the token as special (BOS, EOS, chat markers)."""
         return token_id in self._specials
+
+    def _check_rows(self, path: Path) -> None:
+        """Added tokens may lie beyond the embedding, where texts can do without them; ordinary ones can't."""
+        ordinary = int(self._engine.get_vocab_size(with_added_tokens=False))
+        if self._rows is not None and ordinary > self._rows:
+            raise Invalid(
+                f"{path} has {ordinary:,} tokens; the model's embedding has {self._rows:,} rows.",
+                "Copy the tokenizer from where the weights are from.",
+                code="other-tokenizer",
+            )
+
+    def _with_rows(self, ids: list[int]) -> list[int]:
+        """The ids, if the embedding has a row for each."""
+        beyond = next((i for i in ids if self._rows is not None and i >= self._rows), None)
+        if beyond is not None:
+            name = self.decode_bytes(beyond).decode("utf-8", "replace")
+            raise Invalid(
+                f"The token {name!r} ({beyond}) is none of the model's: its embedding has {self._rows:,}.",
+                "Remove it from the text.",
+                code="unknown-token",
+            )
+        return ids
 
     def _prefix(self, bos: bool | None) -> list[int]:
         if not (self.adds_bos if bos is None else bos):

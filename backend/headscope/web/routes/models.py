@@ -7,15 +7,27 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from headscope.core.model.head_list import as_text, check_heads, read_heads
-from headscope.messages import ProofIn, ProofOut
-from headscope.messages.questions import PROOF
+from headscope.messages import ProofIn, ProofOut, TrialIn, TrialOut
+from headscope.messages.questions import PROOF, TRIAL
 from headscope.store import workers
 from headscope.web.deps import App, StoreSession
+from headscope.web.known import known_models_out
 from headscope.web.present import model_out, resident
 from headscope.web.resolve import known_entry, known_model
-from headscope.web.schemas import HeadsIn, HeadsOut, ModelOut
+from headscope.web.schemas import HeadsIn, HeadsOut, KnownModelsOut, ModelOut
 
 router = APIRouter(prefix="/models", tags=["models"])
+known = APIRouter(tags=["models"])
+
+
+@known.get("/known-models", summary="Well-known models that can be added, and what they take")
+def list_known_models(app: App, session: StoreSession) -> KnownModelsOut:
+    """With the command that the operator runs: models are never fetched through the API. Whether one has room
+    is said of the largest device among the live workers.
+    """
+    memory = max((w.memory_bytes for w in workers.alive(session) if w.memory_bytes), default=None)
+    here = {entry.name for entry in app.models.all() if entry.ready}
+    return known_models_out(memory, here)
 
 
 @router.get("", summary="Models that this installation knows")
@@ -48,6 +60,14 @@ def check_model(
     """
     info = known_model(app, name)
     return app.workers.ask(PROOF, ProofIn(model=info.name, wait=wait, anew=anew))
+
+
+@router.post("/try", summary="A config.json tried before its weights are downloaded")
+def try_config(body: TrialIn, app: App) -> TrialOut:
+    """A worker makes a small model of it with random weights and proves that: what fails there fails with the
+    real weights too. Nothing is kept. 422: bad-config names the entry, unsupported-architecture says why.
+    """
+    return app.workers.ask(TRIAL, body)
 
 
 @router.get("/{name:path}", summary="One model with its card")

@@ -11,6 +11,8 @@ from headscope.web.schemas.figures import ResultOut as ResultOut
 from headscope.web.schemas.figures import TableColumn as TableColumn
 from headscope.web.schemas.figures import TableOut as TableOut
 from headscope.web.schemas.figures import ThemeOut as ThemeOut
+from headscope.web.schemas.known import KnownModelOut as KnownModelOut
+from headscope.web.schemas.known import KnownModelsOut as KnownModelsOut
 from headscope.web.schemas.models import HeadsIn as HeadsIn
 from headscope.web.schemas.models import HeadsOut as HeadsOut
 from headscope.web.schemas.models import ModelInfoOut as ModelInfoOut
