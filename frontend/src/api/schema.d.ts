@@ -3149,7 +3149,9 @@ export interface components {
          *       "name": "always_needed",
          *       "label": "Always needed",
          *       "value": 0.25,
-         *       "unit": "share"
+         *       "unit": "share",
+         *       "low": 0.19,
+         *       "high": 0.31
          *     }
          */
         HeadlineValueOut: {
@@ -3168,6 +3170,13 @@ export interface components {
              * @enum {string}
              */
             unit: "" | "nats" | "logits" | "share" | "head" | "pair" | "path" | "count";
+            /**
+             * Low
+             * @description Lower end of its 95 % interval; null where it has none.
+             */
+            low?: number | null;
+            /** High */
+            high?: number | null;
         };
         /**
          * HeadsIn
@@ -4639,7 +4648,9 @@ export interface components {
          *           "name": "always_needed",
          *           "label": "Always needed",
          *           "value": 0.25,
-         *           "unit": "share"
+         *           "unit": "share",
+         *           "low": 0.19,
+         *           "high": 0.31
          *         },
          *         {
          *           "name": "accuracy_ungated",
@@ -4828,7 +4839,9 @@ export interface components {
          *               "name": "always_needed",
          *               "label": "Always needed",
          *               "value": 0.25,
-         *               "unit": "share"
+         *               "unit": "share",
+         *               "low": 0.19,
+         *               "high": 0.31
          *             },
          *             {
          *               "name": "accuracy_ungated",
@@ -5255,7 +5268,9 @@ export interface components {
          *               "name": "always_needed",
          *               "label": "Always needed",
          *               "value": 0.25,
-         *               "unit": "share"
+         *               "unit": "share",
+         *               "low": 0.19,
+         *               "high": 0.31
          *             },
          *             {
          *               "name": "accuracy_ungated",
@@ -5576,7 +5591,7 @@ export interface components {
             /** N */
             n: number | null;
             /** Verdict */
-            verdict: ("can" | "weak" | "cannot") | null;
+            verdict: ("can" | "weak" | "cannot" | "too-few") | null;
             /** Detail */
             detail: string;
         };
@@ -5918,6 +5933,11 @@ export interface components {
             can_do: boolean;
             /** Words */
             words: string;
+            /**
+             * Caution
+             * @description That its rows are too few to say what it can do.
+             */
+            caution: string | null;
         };
         /**
          * TopKeys
