@@ -12,12 +12,16 @@ from headscope.analyses.base import Quantity, Unit
 
 @dataclass(frozen=True)
 class HeadlineValue:
-    """One number, or a head, pair or words; ``value`` None where it isn't known."""
+    """One number, or a head, pair or words; ``value`` None where it isn't known, ``low`` and ``high`` the
+    ends of its 95 % interval where it has one.
+    """
 
     name: str
     label: str
     value: Any
     unit: Unit
+    low: float | None = None
+    high: float | None = None
 
 
 def current(analysis: str, stored: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -27,11 +31,26 @@ def current(analysis: str, stored: Mapping[str, Any] | None) -> Mapping[str, Any
 
 
 def told(analysis: str, stored: Mapping[str, Any] | None) -> tuple[HeadlineValue, ...]:
-    """A stored headline in words. A name that the analysis doesn't know says itself."""
+    """A stored headline in words. A name that the analysis doesn't know says itself; ends of intervals stand
+    with their number.
+    """
     known = ANALYSES.get(analysis)
     quantities = known.quantities if known else {}
     found = []
-    for name, value in (current(analysis, stored) or {}).items():
+    numbers = current(analysis, stored) or {}
+    for name, value in numbers.items():
+        if _is_end(name, numbers):
+            continue
         quantity = quantities.get(name) or Quantity(name.replace("_", " ").capitalize())
-        found.append(HeadlineValue(name, quantity.label, value, quantity.unit))
+        low, high = (numbers.get(f"{end}_{name}") for end in _ENDS)
+        found.append(HeadlineValue(name, quantity.label, value, quantity.unit, low, high))
     return tuple(found)
+
+
+_ENDS = ("low", "high")
+
+
+def _is_end(name: str, numbers: Mapping[str, Any]) -> bool:
+    """Whether a number is an end of another's interval: ``low_always_needed`` of ``always_needed``."""
+    end, _, of = name.partition("_")
+    return end in _ENDS and of in numbers

@@ -167,9 +167,9 @@ def _write(store: Store, run_id: str, file: Path | None) -> None:
     if took is not None:
         err.print(f"Computed in {took:.1f} s.")
     for each in told(found.analysis, found.headline):
-        err.print(
-            f"  {each.label}: {_number(each.value)}{f' {each.unit}' if each.unit in SPOKEN_UNITS else ''}"
-        )
+        unit = f" {each.unit}" if each.unit in SPOKEN_UNITS else ""
+        ends = "" if each.low is None else f" (95 %: {_number(each.low)} to {_number(each.high)})"
+        err.print(f"  {each.label}: {_number(each.value)}{unit}{ends}")
     if file is None:
         err.print(f"`headscope serve` shows it at /runs/{run_id}; `headscope export {run_id}` writes it.")
         return

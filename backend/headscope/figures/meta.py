@@ -124,7 +124,13 @@ def map_words(words: Vocabulary) -> MapWords:
 
 @with_config(
     example(
-        accuracy=0.91, interval=[0.83, 0.96], chance=0.02, n=96, can_do=True, words="answers 91.0 % right"
+        accuracy=0.91,
+        interval=[0.83, 0.96],
+        chance=0.02,
+        n=96,
+        can_do=True,
+        words="answers 91.0 % right",
+        caution=None,
     )
     | CLOSED
 )
@@ -137,6 +143,7 @@ class ToldAbility(TypedDict):
     n: int | None
     can_do: bool
     words: str
+    caution: Annotated[str | None, Field(description="That its rows are too few to say what it can do.")]
 
 
 def told_ability(ability: Ability) -> ToldAbility:
@@ -148,6 +155,7 @@ def told_ability(ability: Ability) -> ToldAbility:
         "n": ability.n,
         "can_do": ability.can_do,
         "words": ability.words,
+        "caution": ability.caution,
     }
 
 

@@ -37,5 +37,5 @@ class TaskAccuracyOut(Schema):
     log_probability: float | None = Field(description="Mean held-out log-probability per target token, nats.")
     chance: float | None = Field(description="What guessing the most frequent target would get.")
     n: int | None
-    verdict: Literal["can", "weak", "cannot"] | None
+    verdict: Literal["can", "weak", "cannot", "too-few"] | None
     detail: str

@@ -106,5 +106,6 @@ def evaluate_task(
 _WORDS: dict[Verdict, str] = {
     "can": "The model can do this task.",
     "weak": "The model does better than guessing, but often fails: expect noisier roles.",
+    "too-few": "Too few held-out examples to tell whether the model can do this task.",
     "cannot": "The model can't do this task: no better than guessing. Gates say little about it.",
 }

@@ -3359,7 +3359,9 @@ export interface components {
          *       "name": "always_needed",
          *       "label": "Always needed",
          *       "value": 0.25,
-         *       "unit": "share"
+         *       "unit": "share",
+         *       "low": 0.19,
+         *       "high": 0.31
          *     }
          */
         HeadlineValueOut: {
@@ -3378,6 +3380,13 @@ export interface components {
              * @enum {string}
              */
             unit: "" | "nats" | "logits" | "share" | "head" | "pair" | "path" | "count";
+            /**
+             * Low
+             * @description Lower end of its 95 % interval; null where it has none.
+             */
+            low?: number | null;
+            /** High */
+            high?: number | null;
         };
         /**
          * HeadsIn
@@ -5120,7 +5129,9 @@ export interface components {
          *           "name": "always_needed",
          *           "label": "Always needed",
          *           "value": 0.25,
-         *           "unit": "share"
+         *           "unit": "share",
+         *           "low": 0.19,
+         *           "high": 0.31
          *         },
          *         {
          *           "name": "accuracy_ungated",
@@ -5309,7 +5320,9 @@ export interface components {
          *               "name": "always_needed",
          *               "label": "Always needed",
          *               "value": 0.25,
-         *               "unit": "share"
+         *               "unit": "share",
+         *               "low": 0.19,
+         *               "high": 0.31
          *             },
          *             {
          *               "name": "accuracy_ungated",
@@ -5736,7 +5749,9 @@ export interface components {
          *               "name": "always_needed",
          *               "label": "Always needed",
          *               "value": 0.25,
-         *               "unit": "share"
+         *               "unit": "share",
+         *               "low": 0.19,
+         *               "high": 0.31
          *             },
          *             {
          *               "name": "accuracy_ungated",
@@ -6057,7 +6072,7 @@ export interface components {
             /** N */
             n: number | null;
             /** Verdict */
-            verdict: ("can" | "weak" | "cannot") | null;
+            verdict: ("can" | "weak" | "cannot" | "too-few") | null;
             /** Detail */
             detail: string;
         };
@@ -6403,6 +6418,11 @@ export interface components {
             can_do: boolean;
             /** Words */
             words: string;
+            /**
+             * Caution
+             * @description That its rows are too few to say what it can do.
+             */
+            caution: string | null;
         };
         /**
          * TopKeys

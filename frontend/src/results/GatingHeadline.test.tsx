@@ -19,6 +19,18 @@ describe("a map in a line", () => {
     expect(container.innerHTML).not.toContain("steering");
   });
 
+  it("says how sure the shares are, and that few fits are few", () => {
+    const headline = {
+      ...shares("needed", "harmful"),
+      ...{ low_always_needed: 0.02, high_always_needed: 0.2, low_any_needed: 0.3, high_any_needed: 0.6 },
+      fits: 2,
+    };
+    const { container } = renderPart(<GatingHeadline headline={headline} />);
+    expect(textOf(container)).toContain(
+      "needed: 10.0 % of heads always (95 %: 2.0–20.0 %), 40.0 % in some seed (95 %: 30.0–60.0 %); only 2 fits",
+    );
+  });
+
   it("says of a steering map what it is, and of no head that it is needed or harmful", () => {
     const { container } = renderPart(<GatingHeadline headline={shares("lifts_open", "lifts_shut")} />);
     const said = textOf(container);

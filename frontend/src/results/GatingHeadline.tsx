@@ -1,6 +1,9 @@
 import type { Run } from "../api/types";
-import { percent, share } from "../format/numbers";
-import { headlineNumber, isSteering } from "./headline";
+import { percent, plural, share } from "../format/numbers";
+import { headlineNumber, isSteering, shareInterval } from "./headline";
+
+/** Fits below which what holds in all of them is said of few. */
+const FEW_FITS = 5;
 
 /** What a headline calls its heads: those of a steering map aren't named by roles. */
 const SHARES = [
@@ -11,12 +14,19 @@ const SHARES = [
 /** Two thin bars: what is always so, within what is so in some seed; and how the model does as it is. */
 export function GatingHeadline({ headline }: { headline: Run["headline"] }) {
   const steering = isSteering(headline);
+  const fits = headlineNumber(headline, "fits");
+  const few = fits !== null && fits < FEW_FITS ? `; only ${plural(fits, "fit")}` : "";
   const bars = SHARES.map(({ role, names, words }) => {
     const [name, word] = [names[steering ? 1 : 0], words[steering ? 1 : 0]];
     const always = headlineNumber(headline, `always_${name}`);
     const any = headlineNumber(headline, `any_${name}`);
     if (always === null || any === null) return null;
-    const told = `${word}: ${percent(always)} of heads always, ${percent(any)} in some seed`;
+    const ends = (part: string) => {
+      const low = headlineNumber(headline, `low_${part}_${name}`);
+      const high = headlineNumber(headline, `high_${part}_${name}`);
+      return low === null || high === null ? "" : ` (${shareInterval(low, high)})`;
+    };
+    const told = `${word}: ${percent(always)} of heads always${ends("always")}, ${percent(any)} in some seed${ends("any")}${few}`;
     return (
       <span key={role} className={`mini-bar ${role}`} title={told}>
         <i className="any" style={{ width: `${any * 100}%` }} />

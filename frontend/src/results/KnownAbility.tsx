@@ -32,8 +32,9 @@ export function KnownAbility({ model, task }: { model: string; task: string }) {
   if (run && typeof accuracy === "number" && typeof shots === "number") {
     return (
       <p className="facts" role="note" aria-label="Ability">
-        The model <Link to={view}>{String(verdict)}</Link>: with {plural(shots, "in-context example")} it
-        answers <b>{percent(accuracy)}</b> right
+        {verdict === "too few to tell" ? "The held-out rows are" : "The model"}{" "}
+        <Link to={view}>{String(verdict)}</Link>: with {plural(shots, "in-context example")} it answers{" "}
+        <b>{percent(accuracy)}</b> right
         {typeof chance === "number" && ` (chance ${percent(chance)})`}. <code>shots=auto</code> takes {shots}.
       </p>
     );

@@ -33,6 +33,15 @@ describe("a run's few numbers", () => {
     expect(texts).toEqual(["99.3\u202f%", "110\u202f%", "0\u202f%", "0.217", "–"]);
   });
 
+  it("have their interval beside them where they have one", () => {
+    const [share, score] = facts(
+      { ...value("Always needed", 0.25, "share"), low: 0.19, high: 0.312 },
+      { ...value("Score", 0.5), low: 0.4, high: 0.6 },
+    );
+    expect(share?.text).toBe("25.0\u202f% (95 %: 19.0–31.2 %)");
+    expect(score?.text).toBe("0.5 (95 %: 0.4 to 0.6)");
+  });
+
   it("may be words, or nothing", () => {
     const texts = facts(value("Done", true), value("Verdict", "weak"), value("Heads", [], "head"));
     expect(texts.map(({ text }) => text)).toEqual(["yes", "weak", "none"]);

@@ -28,6 +28,20 @@ function textOf(value: unknown, unit: HeadlineValue["unit"]): string {
   return SPOKEN.has(unit) ? `${text} ${unit}` : text;
 }
 
+/** "12.3 % (95 %: 8.1–15.2 %)". */
+function withInterval({ value, unit, low, high }: HeadlineValue): string {
+  const text = textOf(value, unit);
+  if (typeof low !== "number" || typeof high !== "number") return text;
+  return unit === "share"
+    ? `${text} (${shareInterval(low, high)})`
+    : `${text} (95 %: ${measured(low)} to ${measured(high)})`;
+}
+
+/** "95 %: 8.1–15.2 %". */
+export function shareInterval(low: number, high: number): string {
+  return `95 %: ${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)} %`;
+}
+
 /** The heads of "17.4", "0.3 → 1.5", "0.3 → mlp 1" or a list of heads, in their order. */
 function headsOf({ value, unit }: HeadlineValue): Head[] {
   if (!NAMING.has(unit)) return [];
@@ -40,7 +54,7 @@ export function factsOf({ headline_values: values }: Pick<Run, "headline_values"
   return values.map((each) => ({
     name: each.name,
     label: each.label,
-    text: textOf(each.value, each.unit),
+    text: withInterval(each),
     heads: headsOf(each),
     between: String(each.value).includes("→") ? "→" : "",
   }));

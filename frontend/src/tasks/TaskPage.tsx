@@ -186,6 +186,7 @@ const VERDICT: Record<NonNullable<TaskAccuracy["verdict"]>, string> = {
   can: "can do this task",
   weak: "is weak on this task",
   cannot: "can’t do this task",
+  "too-few": "has too few held-out examples here to tell whether it can do this task",
 };
 
 function Accuracy({ task, model }: { task: string; model: string }) {

@@ -86,8 +86,11 @@ def _ability(kept: Kept) -> Ability:
 def _notes(known: Mapping[int, Kept], left_out: Sequence[LeftOut], auto: int) -> Iterator[str]:
     ability = _ability(known[auto])
     able = "can do the task" if ability.can_do else "can’t do the task"
-    yield f"The model {able}: with {in_context.words(auto)} it {ability.words}."
-    if not ability.can_do:
+    if ability.caution:
+        yield f"With {in_context.words(auto)} the model {ability.words}. {ability.caution}"
+    else:
+        yield f"The model {able}: with {in_context.words(auto)} it {ability.words}."
+    if ability.told and not ability.can_do:
         yield (
             "Gates that raise such a score show what could be made of the heads, not what they do: causal "
             "head gating draws a steering map here."

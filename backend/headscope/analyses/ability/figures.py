@@ -11,7 +11,7 @@ from headscope.analyses.base import Figure
 from headscope.analyses.columns import Array, Column, Table, table
 from headscope.analyses.shots import words
 from headscope.core.arrays import encode
-from headscope.core.gating.ability import LEAST
+from headscope.core.gating.ability import LEAST, Ability
 from headscope.figures import curves
 from headscope.figures.theme import Drawing, Palette, titled
 from headscope.figures.view import View
@@ -62,7 +62,7 @@ def rows(result: AbilityResult, view: View) -> Table:
         ("accuracy_low", "lower end of 95 %", "share", result.accuracy_interval[:, 0]),
         ("accuracy_high", "upper end of 95 %", "share", result.accuracy_interval[:, 1]),
         ("chance", "by guessing", "share", result.chance),
-        ("can_do", "can do the task", "", np.array([each.can_do for each in able])),
+        ("can_do", "can do the task", "", _can_do(able)),
         ("taken", "taken by shots=auto", "", result.shots == result.auto),
         ("log_probability", "log-probability of the target", "nats", result.log_probability),
         ("log_probability_low", "lower end of 95 %", "nats", result.log_probability_interval[:, 0]),
@@ -72,6 +72,11 @@ def rows(result: AbilityResult, view: View) -> Table:
         ("n_left_out", "longer than the context", "", result.n_left_out),
     ]
     return table(columns)
+
+
+def _can_do(able: list[Ability]) -> Array:
+    """Yes, no, or nothing where the examples are too few to tell."""
+    return np.array([each.can_do if each.told else None for each in able], object)
 
 
 def _reading(result: AbilityResult) -> str:

@@ -11,6 +11,7 @@ from jaxtyping import Float, Integer
 
 from headscope.analyses.base import Quantity, Result
 from headscope.core.gating.ability import Ability
+from headscope.core.statistics.enough import TOO_FEW
 
 Ends = Float[np.ndarray, "shots 2"]
 """[number of in-context examples, (lower, upper)] of a 95 % interval."""
@@ -79,5 +80,5 @@ def headline(result: AbilityResult, threshold: float = 0.5) -> dict[str, Any]:
         "auto_shots": result.auto,
         "accuracy": ability.accuracy,
         "chance": ability.chance,
-        "verdict": "can do it" if ability.can_do else "can’t do it",
+        "verdict": ("can do it" if ability.can_do else "can’t do it") if ability.told else TOO_FEW,
     }

@@ -14,6 +14,7 @@ from headscope.analyses.cchg.plan import PLAIN, Group, as_it_is, groups
 from headscope.analyses.cchg.result import CchgResult, Outcome, Scores, TaskAbout, TaskScored
 from headscope.analyses.cchg.schema import PUSHES, CchgParams, Fit, fits, seeds
 from headscope.analyses.columns import quietly
+from headscope.core.statistics.enough import too_few
 from headscope.tasks.wordings import OTHER_FORMS
 
 KEEP, LOSE = 0.9, 0.5
@@ -143,6 +144,8 @@ def _notes(params: CchgParams, tasks: Sequence[TaskScored], found: Sequence[Outc
     if params.gating is None:
         yield "No causal head gating run was named, so no plain map stands beside the contrastive ones."
     for task in tasks:
+        if task["verdict"] == "too-few":
+            yield too_few(task["n"], f"whether the model can do {task['name']}")
         if task["verdict"] == "cannot":
             yield f"The model can't do the held-out task {task['name']}: its numbers say nothing."
         if task["n_left_out"]:

@@ -14,6 +14,7 @@ from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import over_seeds, quietly
 from headscope.core.gating import roles as gates
 from headscope.core.gating.ablation import told
+from headscope.core.statistics.enough import few_fits
 from headscope.figures import curves, head_grid
 from headscope.figures.meta import map_words, told_ability
 from headscope.figures.theme import Drawing, Palette, titled
@@ -236,7 +237,7 @@ def heldout(result: ChgResult, view: View) -> Drawing:
         reading += " Hollow diamonds: the same gates rounded to open or shut at 0.5."
     if binary is not None:
         reading += " Squares: the masks that a last phase made of them."
-    caution = rounding.sentence(result.rounding)
+    caution = rounding.sentence(result.rounding, result.n_test)
     meta = {"n_test": n_test} | ({} if caution is None else {"caution": caution})
     return titled({"data": traces, "layout": layout}, "Does it hold on new examples?", reading, **meta)
 
@@ -272,7 +273,12 @@ def layers(result: ChgResult, view: View) -> Drawing:
 
 
 def _caution(result: ChgResult) -> str:
-    """What must be said first of a steering map."""
+    """What must be said first: of few held-out rows, few fits, and of a steering map."""
+    few = [said for said in (result.ability.caution, few_fits(int(result.ran.sum()))) if said]
+    return "".join(f"{said} " for said in few) + _of_steering(result)
+
+
+def _of_steering(result: ChgResult) -> str:
     if result.vocabulary.kind == "roles":
         return ""
     return (

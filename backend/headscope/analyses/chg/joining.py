@@ -112,7 +112,7 @@ def _values(spec: Spec[ChgParams], seeds: Sequence[int], arrays: Arrays, pieces:
         *_pooled(params, ungated),
         *_as_authors(params, ungated),
         *_beyond_paper(params, len(seeds)),
-        *_no_circuit(arrays),
+        *_no_circuit(arrays, n_test),
         *ablation.notes(params.ablation, int(np.sum(ungated.get("n_unpaired", 0)))),
     ]
     if n_train < params.batch_size:
@@ -215,10 +215,10 @@ def _beyond_paper(params: ChgParams, seeds: int) -> Iterator[str]:
         yield "One seed has no spread: there are no bands, and Always and Any are the same."
 
 
-def _no_circuit(arrays: Arrays) -> Iterator[str]:
-    """That rounded gates don't do what the gates do, where they don't."""
+def _no_circuit(arrays: Arrays, rows: int) -> Iterator[str]:
+    """That rounded gates don't do what the gates do, where they don't, or that too few rows tell."""
     found = rounding.rounded(arrays["heldout_accuracy"], arrays.get("rounded_accuracy"))
-    said = rounding.sentence(found)
+    said = rounding.sentence(found, rows)
     if said is not None:
         yield said
 

@@ -20,6 +20,7 @@ from headscope.core.gating.rounding import Rounded
 from headscope.core.gating.vocabulary import ROLES, STEERING, Vocabulary
 from headscope.core.statistics.discovery import Discoveries, discoveries
 from headscope.core.statistics.replication import Replication, replication, split_half
+from headscope.core.statistics.share_intervals import PARTS, share_intervals
 from headscope.tasks.task import Split
 
 BOUND: Final = 0.1
@@ -200,6 +201,10 @@ def _shares(words: Vocabulary) -> dict[str, Quantity]:
         name, label = words.names[role], words.labels[role]
         told[f"always_{name}"] = Quantity(f"Always {label}", "share")
         told[f"any_{name}"] = Quantity(f"{label.capitalize()} in some seed", "share")
+        for part in PARTS:
+            whole = told[f"{part}_{name}"].label
+            for end, said in (("low", "lower"), ("high", "upper")):
+                told[f"{end}_{part}_{name}"] = Quantity(f"{whole}, {said} end of 95 %", "share")
     for role in SOUGHT:
         name, label = words.names[role], words.labels[role]
         told[f"replicating_{name}"] = Quantity(f"{label.capitalize()}, and replicates", "share")
@@ -227,15 +232,22 @@ QUANTITIES: Mapping[str, Quantity] = {
     "logp_ungated": Quantity("Log-probability, ungated", "nats"),
     "logp_plus": Quantity("Log-probability under G+", "nats"),
     "logp_minus": Quantity("Log-probability under G−", "nats"),
+    "fits": Quantity("Fits", "count"),
 }
 
 
 def headline(result: ChgResult, threshold: float = 0.5) -> dict[str, Any]:
-    """Shares of heads at the threshold, how well they replicate, and held-out means over the seeds that
-    finished (or None).
+    """Of so many fits the shares of heads at the threshold with their intervals, how well they replicate, and
+    held-out means over the seeds that finished (or None).
     """
     heldout = result.heldout_accuracy, result.heldout_log_probability
     numbers: dict[str, Any] = roles.headline(result.g_plus, result.g_minus, *heldout, threshold)
+    numbers["fits"] = int(result.ran.sum())
+    held = result.held(threshold)
+    for role in SOUGHT:
+        for part, ends in share_intervals(held[role]).items():
+            if ends is not None:
+                numbers |= {f"low_{part}_{role}": ends[0], f"high_{part}_{role}": ends[1]}
     found, halves = result.replication(threshold), result.split_half(threshold)
     for role in SOUGHT:
         numbers[f"replicating_{role}"] = float(found[role].replicates.mean()) if result.ran.any() else None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headscope.core.gating.rounding import Rounded
+from headscope.core.statistics.enough import enough, too_few
 
 PUSHED: Final = {"plus": "G+", "minus": "G−"}
 
@@ -25,8 +26,12 @@ def rounded(soft: NDArray[Any], hard: NDArray[Any] | None) -> dict[str, Rounded]
     return {name: Rounded.of(soft[row], hard[at]) for at, (name, row) in enumerate(ACCURACY.items())}
 
 
-def sentence(found: Mapping[str, Rounded]) -> str | None:
-    """That these gates aren't a circuit, with the numbers; None where they are, or where it isn't known."""
+def sentence(found: Mapping[str, Rounded], rows: int | None) -> str | None:
+    """That these gates aren't a circuit, with the numbers, or that too few held-out rows tell; None where
+    they are one, or where it isn't known.
+    """
+    if found and rows is not None and not enough(rows):
+        return too_few(rows, "whether these gates do the same when rounded to open or shut at 0.5")
     broken = {name: one for name, one in found.items() if not one.is_circuit}
     if not broken:
         return None

@@ -4,7 +4,6 @@ how many seeds more would help. The numbers are those of ``core.statistics.certa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +22,7 @@ from headscope.core.statistics.certainty import (
     extrapolated_any,
     suggestion,
 )
+from headscope.core.statistics.share_intervals import share_intervals
 from headscope.figures import curves
 from headscope.figures.theme import Drawing, Palette, titled
 from headscope.figures.view import View
@@ -52,7 +52,7 @@ def seeds(result: ChgResult, view: View) -> Drawing:
     }
     meta = {
         "threshold": view.threshold,
-        "intervals": _intervals(found),
+        "intervals": {role: dict(share_intervals(per_seed)) for role, per_seed in has.items()},
         **_advised(len(has["needed"]), advice, result.vocabulary),
     }
     return titled({"data": traces, "layout": layout}, _TITLE, _reading(result, has["needed"], advice), **meta)
@@ -149,16 +149,6 @@ def _beyond(n: int, advice: Suggestion | None) -> Array:
 def _every(result: ChgResult, advice: Suggestion | None) -> int:
     most = len(result.seeds) + (advice.more if advice else 0)
     return 1 if most <= 12 else 5
-
-
-def _intervals(found: Mapping[str, Certainty | None]) -> dict[str, Any]:
-    """By role and share: both ends of the 95 % interval, or None."""
-    return {
-        role: {
-            name: None if sure is None else getattr(sure, name).interval for name in ("always", "any")
-        }
-        for role, sure in found.items()
-    }  # fmt: skip
 
 
 def _advised(n: int, advice: Suggestion | None, vocabulary: Vocabulary) -> dict[str, Any]:

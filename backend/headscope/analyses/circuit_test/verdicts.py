@@ -18,6 +18,7 @@ from headscope.core.statistics.circuit_tests import (
     quantile,
     rank_p,
 )
+from headscope.core.statistics.enough import enough, too_few
 
 Verdict = Mapping[str, Any]
 
@@ -25,8 +26,8 @@ _NAMED = 6
 
 
 def verdicts(result: CircuitTestResult, permutations: int, seed: int) -> Sequence[Verdict]:
-    """Five tests, and completeness, which is a measure without one."""
-    return [
+    """Five tests, and completeness, which is a measure without one; too few held-out rows judge none."""
+    told = [
         _equivalence(result),
         _independence(result, permutations, seed),
         _minimality(result),
@@ -34,6 +35,11 @@ def verdicts(result: CircuitTestResult, permutations: int, seed: int) -> Sequenc
         _necessity(result),
         _completeness(result),
     ]
+    return told if enough(result.n_test) else [_unjudged(each, result.n_test) for each in told]
+
+
+def _unjudged(told: Verdict, rows: int) -> Verdict:
+    return {**told, "outcome": "open", "verdict": f"{too_few(rows)} {told['verdict']}"}
 
 
 def _equivalence(result: CircuitTestResult) -> Verdict:

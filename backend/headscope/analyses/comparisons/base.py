@@ -18,6 +18,7 @@ from headscope.analyses.columns import Table
 from headscope.core.gating.ablation import told
 from headscope.core.gating.roles import SCORE_NAMES, Array
 from headscope.core.gating.vocabulary import VOCABULARIES
+from headscope.core.statistics.enough import few_fits
 from headscope.errors import Invalid
 from headscope.figures.theme import Drawing
 from headscope.figures.view import View
@@ -201,6 +202,10 @@ def _check_model(runs: Sequence[Compared]) -> None:
 def _notes(runs: Sequence[Compared]) -> Iterable[str]:
     yield from _steering(runs)
     yield from _of_seeds(runs)
+    for run in runs:
+        few = few_fits(run.seeds)
+        if few:
+            yield f"{run.label}: {few[0].lower()}{few[1:]}"
     differing = {
         name: values
         for name in sorted({name for run in runs for name in run.result.params} - _NOT_SCHEDULE)

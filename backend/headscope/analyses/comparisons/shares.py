@@ -7,13 +7,14 @@ that any run has:
     Always at m = mean over heads of C(k, m) / C(n, m)        k of a head's n seeds give it the role
     Any at m    = mean over heads of 1 - C(n - k, m) / C(n, m)
 
-which is exact: m of the n seeds are drawn without replacement (core.statistics.certainty).
+which is exact: m of the n seeds are drawn without replacement (core.statistics.certainty). The intervals hold
+where 95 % of sets of as many seeds would fall.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import accumulate
 from typing import Any
@@ -26,10 +27,13 @@ from headscope.analyses.comparisons.base import Chosen, Compared, CompareView, C
 from headscope.core.arrays import encode
 from headscope.core.gating import roles
 from headscope.core.gating.roles import SCORE_NAMES
-from headscope.core.statistics.certainty import expected_any
+from headscope.core.statistics.certainty import certainty, expected_any
+from headscope.core.statistics.intervals import Interval
+from headscope.core.statistics.share_intervals import PARTS, Part, share_intervals
 from headscope.figures.theme import Drawing, Palette, titled
 
 NOTHING = float("nan")
+NO_INTERVAL: Interval = (NOTHING, NOTHING)
 _BAR, _ROW, _SPACE, _HEADING = 11, 20, 12, 30
 """Pixels of a bar, of a row's name, between rows, and of the published rows' heading."""
 
@@ -48,6 +52,8 @@ class Row:
     always: dict[str, float]
     any: dict[str, float]
     mean: dict[str, float]
+    ends: dict[str, dict[Part, Interval]]
+    """By score, of Always and Any; NaN where none is known."""
 
 
 def row_of(run: Compared, threshold: float, seeds: int | None = None) -> Row:
@@ -68,7 +74,28 @@ def row_of(run: Compared, threshold: float, seeds: int | None = None) -> Row:
         always=always,
         any=some,
         mean={name: 100 * share.mean for name, share in found.items()},
+        ends={name: _ends(run, name, threshold, seeds) for name in SCORE_NAMES},
     )
+
+
+def _ends(run: Compared, score: str, threshold: float, seeds: int | None) -> dict[Part, Interval]:
+    """Both shares' intervals in percent, with all seeds or so many of them."""
+    has = run.score(score)[run.ran] >= threshold
+    if seeds is None or not 1 < seeds < run.seeds:
+        of_all = share_intervals(has if seeds != 1 else has[:1])
+        return {part: _in_percent(of_all[part] or NO_INTERVAL) for part in PARTS}
+    sure = certainty(has)
+    if sure is None:
+        return dict.fromkeys(PARTS, NO_INTERVAL)
+    curves = {part: getattr(sure, part) for part in PARTS}
+    return {
+        part: _in_percent((float(curve.low[seeds - 1]), float(curve.high[seeds - 1])))
+        for part, curve in curves.items()
+    }
+
+
+def _in_percent(ends: Interval) -> Interval:
+    return 100 * ends[0], 100 * ends[1]
 
 
 def _drawn(run: Compared, threshold: float, seeds: int) -> tuple[dict[str, float], dict[str, float]]:
@@ -97,6 +124,7 @@ def _reference(one: published.Published) -> Row:
         },
         any={"facilitation": one.any_needed, "interference": one.any_harmful, "irrelevance": NOTHING},
         mean=dict.fromkeys(SCORE_NAMES, NOTHING),
+        ends={name: dict.fromkeys(PARTS, NO_INTERVAL) for name in SCORE_NAMES},
     )
 
 
@@ -148,7 +176,8 @@ def draw(chosen: Chosen, look: CompareView) -> Drawing:
         layout["shapes"] = [_line(top - _SPACE / 2, look.view.colours)]
     reading = (
         f"Solid: heads that have the role in every seed (Always). Faint: in at least one (Any). The thin "
-        f"line is the mean over single seeds; brackets hold the number of seeds. "
+        f"line is the mean over single seeds; brackets hold the number of seeds. Whiskers are where 95 % of "
+        f"sets of as many seeds would end. "
         f"A role counts from a score of {look.view.threshold:.2f} on."
     )
     if look.common:
@@ -189,8 +218,13 @@ def _differ(chosen: Chosen) -> bool:
 
 def _unknown(row: Row) -> Row:
     nothing = dict.fromkeys(SCORE_NAMES, NOTHING)
-    return Row(
-        row.source, "", row.model, row.task, row.label, row.seeds, row.threshold, nothing, nothing, nothing
+    return replace(
+        row,
+        run="",
+        always=nothing,
+        any=nothing,
+        mean=nothing,
+        ends={name: dict.fromkeys(PARTS, NO_INTERVAL) for name in SCORE_NAMES},
     )
 
 
@@ -207,6 +241,11 @@ def _percentages(shown: Sequence[Row], told: Mapping[str, str], suffix: str, wor
             ),
             (f"{score}_any{suffix}", f"{word}, Any{words}", "%", np.array([row.any[score] for row in shown])),
         ]
+        for part, said in zip(PARTS, ("Always", "Any"), strict=True):
+            for place, end in enumerate(("low", "high")):
+                ends = np.array([row.ends[score][part][place] for row in shown])
+                told_end = f"{word}, {said}{words}, {('lower', 'upper')[place]} end of 95 %"
+                columns.append((f"{score}_{part}{suffix}_{end}", told_end, "%", ends))
         if not suffix:
             mean = np.array([row.mean[score] for row in shown])
             columns.append((f"{score}_mean", f"{word}, mean over seeds", "%", mean))
@@ -229,7 +268,8 @@ def _bars(
     ]
     told = [_told(word, row, score) for row, _ in having]
 
-    def bar(values: list[float], opacity: float, legend: bool) -> dict[str, Any]:
+    def bar(part: Part, opacity: float, legend: bool) -> dict[str, Any]:
+        values = [(row.always if part == "always" else row.any)[score] for row, _ in having]
         return {
             "type": "bar",
             "orientation": "h",
@@ -241,6 +281,7 @@ def _bars(
             "width": _BAR - 2,
             "opacity": opacity,
             "marker": {"color": colour, "line": {"width": 0}},
+            "error_x": _whiskers(values, [row.ends[score][part] for row, _ in having], colours),
             "hovertext": told,
             "hovertemplate": "%{hovertext}<extra></extra>",
         }
@@ -256,18 +297,36 @@ def _bars(
         "hoverinfo": "skip",
     }
     return [
-        bar([row.any[score] for row, _ in having], 0.32, False),
-        bar([row.always[score] for row, _ in having], 1, True),
+        bar("any", 0.32, False),
+        bar("always", 1, True),
         marks,
     ]
 
 
+def _whiskers(values: Sequence[float], ends: Sequence[Interval], colours: Palette) -> dict[str, Any]:
+    spread = np.nan_to_num(np.abs(np.array(ends) - np.array(values)[:, None])).astype(np.float32)
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": encode(spread[:, 1]),
+        "arrayminus": encode(spread[:, 0]),
+        "color": colours.ink,
+        "thickness": 1,
+        "width": 3,
+    }
+
+
 def _told(word: str, row: Row, score: str) -> str:
     mean = "" if np.isnan(row.mean[score]) else f", {row.mean[score]:.1f} % on average"
+    always, some = (_interval(row.ends[score][part]) for part in PARTS)
     return (
-        f"{escape(row.label, quote=False)}<br>{word}: {row.always[score]:.1f} % in every seed, "
-        f"{row.any[score]:.1f} % in some{mean}"
+        f"{escape(row.label, quote=False)}<br>{word}: {row.always[score]:.1f} % in every seed{always}, "
+        f"{row.any[score]:.1f} % in some{some}{mean}"
     )
+
+
+def _interval(ends: Interval) -> str:
+    return "" if np.isnan(ends[0]) else f" (95 %: {ends[0]:.1f} to {ends[1]:.1f})"
 
 
 def _name(row: Row, top: int, colours: Palette) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from headscope.core.model.cost import CPU_BUDGET, forward_flop
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.memory import activation_bytes, run_bytes
 from headscope.core.model.tokens import Tokenizer
+from headscope.core.statistics.enough import too_few
 from headscope.errors import Invalid
 from headscope.tasks.task import Examples, Split, Task
 
@@ -187,5 +188,7 @@ def _notes(tasks: Sequence[Scored]) -> Iterator[str]:
                 f"The model can't do {task['name']} without the gates either: no better than guessing "
                 f"({task['chance']:.1%})."
             )
+        if task["verdict"] == "too-few":
+            yield too_few(task["n"], f"whether the model can do {task['name']}")
         if task["n_left_out"]:
             yield f"{task['n_left_out']} rows of {task['name']} are longer than the context."

@@ -18,7 +18,7 @@ from headscope.analyses.chg.result import ChgResult
 from headscope.analyses.columns import Table
 from headscope.analyses.export import drawing, plotly_js
 from headscope.analyses.export.facts import Facts
-from headscope.analyses.headline import told
+from headscope.analyses.headline import HeadlineValue, told
 from headscope.analyses.request import find
 from headscope.core.gating.vocabulary import Vocabulary
 from headscope.figures import head_grid, theme
@@ -109,13 +109,16 @@ def _numbers(result: Result, threshold: float) -> str:
 def _headline(result: Result, threshold: float) -> list[tuple[str, str]]:
     """The few numbers on top, in words; shares of roles are at the threshold that is looked at."""
     numbers = find(result.analysis).headline(result, threshold)
-    return [
-        (
-            each.label,
-            _percent(each.value) if each.unit == "share" and each.value is not None else _cell(each.value),
-        )
-        for each in told(result.analysis, numbers)
-    ]
+    return [(each.label, _told(each)) for each in told(result.analysis, numbers)]
+
+
+def _told(each: HeadlineValue) -> str:
+    """A number with its interval where it has one."""
+    if each.unit != "share" or each.value is None:
+        return _cell(each.value)
+    if each.low is None or each.high is None:
+        return _percent(each.value)
+    return f"{_percent(each.value)} <small>95 %: {_percent(each.low)} to {_percent(each.high)}</small>"
 
 
 def _card(

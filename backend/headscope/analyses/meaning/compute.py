@@ -31,6 +31,7 @@ from headscope.analyses.meaning.roles import ROLES, role_sets
 from headscope.analyses.meaning.schema import MeaningParams
 from headscope.core.model.memory import run_bytes
 from headscope.core.model.tokens import Tokenizer
+from headscope.core.statistics.enough import few_fits
 from headscope.core.statistics.enrichment import crossed
 
 _DRAWS_A_SECOND = 2e6  # numbers of heads permuted and counted
@@ -64,7 +65,7 @@ def plan(spec: Spec[MeaningParams]) -> Sequence[Piece]:
 def assemble(spec: Spec[MeaningParams], pieces: Pieces) -> MeaningResult:
     """Names, what contradicts them, and with a gating run roles against names."""
     kept = dict(pieces["names"])
-    told, task = kept.pop("told"), kept.pop("gated_task", "")
+    told, task, fits = kept.pop("told"), kept.pop("gated_task", ""), kept.pop("gated_fits", 0)
     found = Evidence.of(
         told["tests"], told["sources"], kept["scores"], kept["errors"], kept["passed"], kept["q"]
     )
@@ -81,6 +82,7 @@ def assemble(spec: Spec[MeaningParams], pieces: Pieces) -> MeaningResult:
         conflicts=conflicts(found, sets, task),
         notes=[
             *_left_out(kept.get("gated_steering")),
+            *([few] if (few := few_fits(fits)) else []),
             *notes(spec, found, n_names, sets.get("always_needed"), kept),
         ],
     )
@@ -132,6 +134,7 @@ def _cross(found: Evidence, run: ChgResult, params: MeaningParams) -> Kept:
         "cross_p": table.p.astype(np.float32),
         "cross_corrected": table.corrected.astype(np.float32),
         "cross_least": table.least.astype(np.float32),
+        "gated_fits": int(run.ran.sum()),
         "gated_task": str((run.task or {}).get("name", "")),
     }
 

@@ -19,6 +19,7 @@ from headscope.analyses.probe.schema import ProbeParams
 from headscope.core.model.cost import forward_flop
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
+from headscope.core.statistics.enough import enough, too_few
 
 HEADS_A_PIECE: Final = 512
 SIGNIFICANT: Final = 0.01
@@ -160,12 +161,14 @@ def _facts(rows: Probing) -> Kept:
 
 def _notes(n_test: int, labels: int, left_out: int, unsettled: int, significant: bool) -> list[str]:
     notes = []
-    if n_test < 100:
+    if not enough(n_test):
+        notes.append(too_few(n_test, "whether a label can be read from a head"))
+    elif n_test < 100:
         notes.append(f"{n_test} held-out rows: accuracies are known roughly.")
     if left_out:
         notes.append(f"{left_out} rows have other answers than the {labels} labels and were left out.")
     if unsettled:
         notes.append(f"The fits of {unsettled} heads were stopped before they had settled.")
-    if not significant:
+    if enough(n_test) and not significant:
         notes.append("From no head can the label be read significantly better than by guessing.")
     return notes

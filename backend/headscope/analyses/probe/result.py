@@ -12,6 +12,7 @@ from jaxtyping import Float, UInt8
 from headscope.analyses.base import Quantity, Result
 from headscope.analyses.result import added
 from headscope.core.model.info import head_name
+from headscope.core.statistics.enough import enough
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,5 +60,5 @@ def headline(result: ProbeResult, threshold: float = 0.5) -> dict[str, Any]:
         "accuracy": float(result.accuracy[best]),
         "selectivity": float(result.selectivity[best]),
         "chance": result.chance,
-        "significant_heads": int(result.significant.sum()),
+        "significant_heads": int(result.significant.sum()) if enough(result.n_test) else None,
     }

@@ -6,7 +6,8 @@ gets of them:
 1. The model *can do* the task where a >= ``LEAST`` and the lower end of a's exact interval exceeds c.
 2. Elsewhere gates that raise a show what could be made of the heads, not what they do: such a map is a
    *steering map*, and no head of it is called needed or harmful.
-3. Of several numbers of in-context examples, the fewest at which a is within ``NEAR`` of its best is taken.
+3. Of fewer than 20 held-out examples neither is said, whatever the map shows.
+4. Of several numbers of in-context examples, the fewest at which a is within ``NEAR`` of its best is taken.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Final
 
 import numpy as np
 
+from headscope.core.statistics.enough import enough, too_few
 from headscope.core.statistics.intervals import Interval, clopper_pearson
 
 LEAST: Final = 0.5
@@ -49,6 +51,16 @@ class Ability:
         """Whether the model can do the task; not so where the accuracy is NaN."""
         beyond = self.interval is None or self.chance is None or self.interval[0] > self.chance
         return self.accuracy >= LEAST and beyond
+
+    @property
+    def told(self) -> bool:
+        """Whether there are held-out examples enough to say that the model can or can't."""
+        return enough(self.n)
+
+    @property
+    def caution(self) -> str | None:
+        """That nothing is said of what it can do, where there are too few examples."""
+        return None if self.n is None or self.told else too_few(self.n, "whether the model can do the task")
 
     @property
     def words(self) -> str:

@@ -89,12 +89,18 @@ class AttemptOut(Schema):
 
 
 class HeadlineValueOut(Schema):
-    model_config = example(name="always_needed", label="Always needed", value=0.25, unit="share")
+    model_config = example(
+        name="always_needed", label="Always needed", value=0.25, unit="share", low=0.19, high=0.31
+    )
 
     name: str
     label: str
     value: Any = Field(description="A number, a head, words, or a list of them; null where it isn't known.")
     unit: Unit = Field(description="A share is of 1; a head, pair or path is named; empty for scores, words.")
+    low: float | None = Field(
+        default=None, description="Lower end of its 95 % interval; null where it has none."
+    )
+    high: float | None = None
 
 
 class RunOut(Schema):

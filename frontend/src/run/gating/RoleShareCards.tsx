@@ -2,6 +2,10 @@ import { useMemo } from "react";
 import type { Figure, MapWords, RoleRanges } from "../../api/types";
 import { percent } from "../../format/numbers";
 import { capital, type Gates, shares } from "../../plot/roles";
+import { shareInterval } from "../../results/headline";
+
+/** Seeds below which what holds in all of them is said of few. */
+const FEW_SEEDS = 5;
 
 type Interval = RoleRanges["needed"]["any"] | undefined;
 
@@ -54,6 +58,6 @@ export function RoleShareCards({ gates, threshold, seeds, words }: RoleShareCard
 function spread(seeds: number, interval: Interval): string {
   if (seeds === 1) return "one seed: no spread known";
   if (!interval) return "…";
-  const [low, high] = interval.map((share) => (100 * share).toFixed(1));
-  return `95 %: ${low}–${high} %`;
+  const few = seeds < FEW_SEEDS ? ` · only ${seeds} seeds` : "";
+  return `${shareInterval(...interval)}${few}`;
 }
