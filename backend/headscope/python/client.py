@@ -277,6 +277,7 @@ class Client:
             "model": gates.model,
             "gates": encode(gates.gates),
             "origin": gates.origin or "by hand",
+            "ablation": gates.ablation,
         }
         return self._post(GateVectorOut, "/gates", body).id
 

@@ -25,20 +25,23 @@ def from_file(
     wanted = model or found.model
     if not wanted:
         raise Invalid(
-            f"{filename} doesn't say whose gates these are.", "Name the model as well.", code="no-model"
+            f"{filename} doesn't say whose gates these are.",
+            "Name the model as well.",
+            code="no-model",
+            remedies={"command": "Name it with --model."},
         )
     info = models.info(wanted)
-    vector = gate_vector(
-        name or found.name or Path(filename).stem,
-        info,
-        found.gates,
-        found.origin or "from a file",
-        found.ablation or "zero",
-    )
+    called = name or found.name or Path(filename).stem
+    try:
+        vector = gate_vector(
+            called, info, found.gates, found.origin or "from a file", found.ablation or "zero"
+        )
+    except Invalid as error:
+        raise error.about(filename) from error
     if found.revision and found.model == info.name and found.revision != info.revision:
         raise Invalid(
             f"The gates in {filename} belong to other weights of {info.name} than those here.",
-            "Remove the revision from the file if they are meant for these.",
+            "Remove `revision` from the file if they are meant for these.",
             code="other-model",
         )
     return vector

@@ -70,6 +70,20 @@ class TextTask:
         """Rows that are not used, since an earlier one has the same prompt."""
         return len(self.rows) - len(self.distinct_rows)
 
+    @property
+    def unused(self) -> str:
+        """How many rows are not used and why, in words; empty where all are."""
+        first = {row.prompt: row for row in self.distinct_rows}
+        later = [row for row in self.rows if row is not first[row.prompt]]
+        other = [row.prompt for row in later if _answers(row) != _answers(first[row.prompt])]
+        if not later:
+            return ""
+        why = "an earlier row has the same prompt"
+        if other:
+            which = "" if len(other) == len(later) else f", in {len(other)} of them"
+            why += f"{which} with another answer (first: {_short(other[0])})"
+        return f"{len(later)} of {len(self.rows)} rows unused: {why}."
+
     @cached_property
     def distinct_rows(self) -> tuple[Row, ...]:
         """The first row of each prompt."""
@@ -187,6 +201,10 @@ class TextTask:
             mine = set_of(self.name, place, sets, (place,))
             context = [train[index] for index in sets[mine]]
             yield row.prompt, replace(self.asked(tokenizer, row, context), pool_set=mine)
+
+
+def _answers(row: Row) -> tuple[str, str | None]:
+    return row.target, row.counterfactual
 
 
 def _identity(row: Row) -> list[str | None]:
