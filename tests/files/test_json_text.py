@@ -14,7 +14,7 @@ from headscope.files.json_text import json_lines, json_value
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=8,
+    max_leaves=4,
 )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from headscope.core.gating.gate_file import read_gates
 from headscope.core.gating.gate_vector import GateVector, gate_vector
+from headscope.core.model.info import ModelInfo
 from headscope.errors import Invalid, NotFound
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
@@ -14,12 +16,19 @@ from headscope.store.opening import opened
 
 
 def from_file(
-    filename: str, content: bytes, models: Catalogue, *, name: str = "", model: str = ""
+    filename: str,
+    content: bytes,
+    info_of: Callable[[str], ModelInfo],
+    *,
+    name: str = "",
+    model: str = "",
+    insist: bool = True,
 ) -> GateVector:
     """The gates in a file, checked against their model; ``name`` and ``model`` win over the file's words.
 
-    Raises ``Invalid`` (no-model) where nobody says whose they are, (other-model) where the file names other
-    weights of that model than those here, and what reading and checking raise.
+    Without ``insist`` a ``model`` other than the file's own is refused. ``info_of`` knows models by name.
+    Raises ``Invalid`` (no-model) where nobody says whose they are, (other-model) where the file names another
+    model or other weights of it than those here, and what reading and checking raise.
     """
     found = read_gates(filename, content)
     wanted = model or found.model
@@ -30,7 +39,14 @@ def from_file(
             code="no-model",
             remedies={"command": "Name it with --model."},
         )
-    info = models.info(wanted)
+    if found.model and found.model != wanted and not insist:
+        raise Invalid(
+            f"The gates in {filename} are of {found.model}, not of {wanted}.",
+            f"Name {found.model}, or remove `model` from the file if they are meant for {wanted}.",
+            code="other-model",
+            remedies={"page": f"Look at {found.model} to use them."},
+        )
+    info = info_of(wanted)
     called = name or found.name or Path(filename).stem
     try:
         vector = gate_vector(
@@ -57,10 +73,10 @@ def load_gates(source: str | Path, *, model: str = "", settings: Settings | None
     settings = settings or Settings()
     path = Path(source)
     if path.is_file():
-        return from_file(path.name, path.read_bytes(), Catalogue(settings), model=model)
+        return from_file(path.name, path.read_bytes(), Catalogue(settings).info, model=model)
     if path.suffix:
         raise NotFound(
-            f"There is no file {path}.", "Name a .json, .csv or .safetensors file.", code="no-file"
+            f"There is no file {path}.", "Name a .json, .csv, .tsv or .safetensors file.", code="no-file"
         )
     with opened(settings) as store, store.session() as session:
         return gates.load(session, str(source))

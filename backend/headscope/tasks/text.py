@@ -73,15 +73,20 @@ class TextTask:
     @property
     def unused(self) -> str:
         """How many rows are not used and why, in words; empty where all are."""
-        first = {row.prompt: row for row in self.distinct_rows}
-        later = [row for row in self.rows if row is not first[row.prompt]]
+        first: dict[str, Row] = {}
+        later: list[Row] = []
+        for row in self.rows:
+            if row.prompt in first:
+                later.append(row)
+            else:
+                first[row.prompt] = row
         other = [row.prompt for row in later if _answers(row) != _answers(first[row.prompt])]
         if not later:
             return ""
         why = "an earlier row has the same prompt"
         if other:
-            which = "" if len(other) == len(later) else f", in {len(other)} of them"
-            why += f"{which} with another answer (first: {_short(other[0])})"
+            why += "" if len(other) == len(later) else f", in {len(other)} of them"
+            why += f" with another answer (first: {_short(other[0])})"
         return f"{len(later)} of {len(self.rows)} rows unused: {why}."
 
     @cached_property
@@ -171,8 +176,7 @@ class TextTask:
         try:
             example = render(tokenizer, text, row.target, row.counterfactual, bos=self.bos)
         except Invalid as error:
-            where = f"Task {self.name}, the row with prompt {_short(row.prompt)}: "
-            raise Invalid(where + error.message, error.remedy, code=error.code) from error
+            raise error.about(f"Task {self.name}, the row with prompt {_short(row.prompt)}") from error
         if row.paired is None:
             return example
         text = template.context(in_context, row.paired)

@@ -91,7 +91,7 @@ function UploadForm({ onClose }: { onClose: () => void }) {
   return (
     <form className="card form-card" onSubmit={submit} aria-label="Add a task">
       <p className="muted">
-        A JSONL or CSV file in UTF-8 with the columns <code>prompt</code> and <code>target</code>, and{" "}
+        A JSONL or CSV file with the columns <code>prompt</code> and <code>target</code>, and{" "}
         <code>counterfactual</code> where there is one.
       </p>
       <div className="fields">
@@ -101,7 +101,7 @@ function UploadForm({ onClose }: { onClose: () => void }) {
             type="file"
             name="file"
             required
-            accept=".jsonl,.csv,.ndjson,text/csv,application/jsonl"
+            accept=".jsonl,.csv,.tsv,.ndjson,text/csv,application/jsonl"
             onChange={(event) => {
               const file = event.target.files?.[0];
               if (file) setName((now) => now || nameOf(file.name));
