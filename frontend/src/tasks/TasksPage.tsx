@@ -4,6 +4,7 @@ import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
 import { queries } from "../api/queries";
 import type { Task } from "../api/types";
+import { withContents } from "../api/upload";
 import { plural } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { go, Link } from "../url/navigation";
@@ -81,7 +82,7 @@ function UploadForm({ onClose }: { onClose: () => void }) {
     setBusy(true);
     setError(undefined);
     try {
-      const task = await api.addTask(form);
+      const task = await api.addTask(await withContents(form));
       go({ page: "task", name: task.name, model: null, split: "train" });
     } catch (thrown) {
       setError(asApiError(thrown));

@@ -51,7 +51,7 @@ export function SavedGates({ sizes, onClose }: SavedGatesProps) {
         <div className="skeleton list-skeleton" role="status" aria-label="Loading saved gates" />
       )}
       {vectors.data?.length === 0 && (
-        <p>No gates of this model are saved yet. Set some on the board and save them.</p>
+        <p>No gates of this model are saved yet. Set some on the board and save them, or open a file.</p>
       )}
       <ul className="choice-list">
         {vectors.data?.map((vector) => (
@@ -73,7 +73,7 @@ function GateFile({ onOpen }: { onOpen: (file: File) => Promise<void> }) {
   const [busy, setBusy] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   return (
-    <>
+    <div className="source-row">
       <button
         type="button"
         className="button"
@@ -98,7 +98,7 @@ function GateFile({ onOpen }: { onOpen: (file: File) => Promise<void> }) {
           target.value = "";
         }}
       />
-    </>
+    </div>
   );
 }
 
