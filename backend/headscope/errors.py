@@ -17,7 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
+
+Where = Literal["page", "api", "command"]
+"""Where an error is read: on a page, by a program over HTTP, at the command line."""
 
 
 class HeadscopeError(Exception):
@@ -25,23 +28,45 @@ class HeadscopeError(Exception):
 
     ``code`` is a stable kebab-case word for programs, ``status`` the HTTP status it becomes,
     ``message`` says what is wrong, ``remedy`` what the reader can do about it, ``retry_after`` in how many
-    seconds the same request may work.
+    seconds the same request may work. ``remedies`` are what to do in places that have ways of their own:
+    ``remedy`` holds everywhere else.
     """
 
     status: ClassVar[int] = 500
     code: str = "error"
 
     def __init__(
-        self, message: str, remedy: str, *, code: str | None = None, retry_after: int | None = None
+        self,
+        message: str,
+        remedy: str,
+        *,
+        code: str | None = None,
+        retry_after: int | None = None,
+        remedies: Mapping[Where, str] | None = None,
     ) -> None:
         super().__init__(f"{message} {remedy}".strip())
         self.message = message
         self.remedy = remedy
+        self.remedies = dict(remedies or {})
         self.retry_after = retry_after
         if code is not None:
             self.code = code
 
-    def problem(self) -> dict[str, Any]:
+    def remedy_for(self, where: Where) -> str:
+        """What a reader there can do."""
+        return self.remedies.get(where, self.remedy)
+
+    def about(self, what: str) -> Self:
+        """The same error with ``what`` before its message: ``Prompt 3``, a parameter's name."""
+        return type(self)(
+            f"{what}: {self.message}",
+            self.remedy,
+            code=self.code,
+            retry_after=self.retry_after,
+            remedies=self.remedies,
+        )
+
+    def problem(self, where: Where | None = None) -> dict[str, Any]:
         """RFC 9457 problem details: what a response carries and how a run records its error."""
         return {
             "type": "about:blank",
@@ -49,7 +74,7 @@ class HeadscopeError(Exception):
             "status": self.status,
             "code": self.code,
             "detail": self.message,
-            "remedy": self.remedy,
+            "remedy": self.remedy if where is None else self.remedy_for(where),
         }
 
 

@@ -42,8 +42,8 @@ def test_prompts_are_kept_listed_and_deleted(shell: Shell, tmp_path: Path) -> No
 
 def test_files_that_are_no_prompts(shell: Shell, tmp_path: Path) -> None:
     for name, content, says in (
-        ("a.jsonl", '"a"\n7\n', "Line 2"),
-        ("b.csv", 'text\n"a\n', "Line 2"),
+        ("a.jsonl", '"a"\n7\n', "a.jsonl, line 2"),
+        ("b.csv", 'text\n"a\n', "b.csv, line 2"),
         ("c.pdf", "%PDF", "neither text, JSON lines nor CSV"),
     ):
         said = shell("prompts", "add", written(tmp_path / name, content), code=2).stderr
@@ -109,14 +109,17 @@ def test_gates_are_taken_from_a_run(shipped: Shell) -> None:
 
 BAD_GATES = {
     "shape.json": (json.dumps({"model": MODEL, "gates": [[1.0]]}), "2x8"),
-    "outside.csv": ("layer,head,gate\n" + "".join(f"{i // 8},{i % 8},1.5\n" for i in range(16)), "1.5"),
+    "outside.csv": (
+        "layer,head,gate\n" + "".join(f"{i // 8},{i % 8},1.5\n" for i in range(16)),
+        "line 2, column 3 (gate): '1.5'",
+    ),
     "holes.csv": ("layer,head,gate\n0,0,1\n1,1,1\n", "2 of 4 heads"),
-    "negative.csv": ("layer,head,gate\n-1,0,1\n1,0,1\n", "heads"),
-    "huge.csv": ("layer,head,gate\n1000000000,1000000000,1\n", "heads"),
+    "negative.csv": ("layer,head,gate\n-1,0,1\n1,0,1\n", "line 2, column 1 (layer): '-1' is no layer"),
+    "huge.csv": ("layer,head,gate\n1000000000,1000000000,1\n", "is no layer"),
     "header.csv": ("0,0,1\n", "layer,head,gate"),
-    "text.json": ("not JSON", "can't be read"),
-    "deep.json": ("[" * 100_000, "can't be read"),
-    "torn.safetensors": (save({"gates": GATES})[:40], "can't be read"),
+    "text.json": ("not JSON", "text.json, line 1, column 1: this isn't JSON"),
+    "deep.json": ("[" * 100_000, "isn't JSON that can be read"),
+    "torn.safetensors": (save({"gates": GATES})[:40], "isn't a safetensors file"),
     "other.json": (json.dumps({"model": MODEL, "revision": "x", "gates": GATES.tolist()}), "other weights"),
     "words.txt": ("1", "no gate file"),
 }
@@ -133,7 +136,7 @@ def test_files_that_are_no_gates(shell: Shell, tmp_path: Path, name: str) -> Non
 
 def test_gates_that_name_no_model(shell: Shell, tmp_path: Path) -> None:
     file = written(tmp_path / "g.json", json.dumps(GATES.tolist()))
-    assert "Name the model" in shell("gates", "add", file, code=2).stderr
+    assert "Name it with --model." in shell("gates", "add", file, code=2).stderr
     assert len(shell("gates", "add", file, "--model", MODEL).stdout.strip()) == 20
     with pytest.raises(Invalid):
         headscope.load_gates(file, settings=shell.settings)

@@ -56,29 +56,62 @@ def test_a_task_is_named_after_its_file_unless_told(shell: Shell, tmp_path: Path
 
 
 FAULTS: dict[str, tuple[str | bytes, str]] = {
-    "no target.csv": ("prompt,target\nsky,blue\n\nsun,\n", "Line 4: there is no target."),
-    "field too many.csv": ("prompt,target\nsky,blue\na,b,c\n", "Line 3: 3 fields, the header has 2."),
-    "quote.csv": ('prompt,target\nsky,"blue\n', "Line 2: a double quote is opened and never closed."),
-    "header.csv": ("question,answer\na,b\n", "Line 1: the header is 'question,answer'."),
-    "semicolons.csv": ("prompt;target\na;b\n", "has no commas"),
-    "bytes.csv": (b"prompt,target\nsky,bl\xfce\n", "Line 2: byte 0xFC is not UTF-8."),
-    "syntax.jsonl": ('{"prompt": "a", "target": "b"}\n{"prompt": }\n', "Line 2: this isn't JSON"),
-    "column.jsonl": ('\n{"prompt": "a",, "target": "b"}\n', "line 1 column 16"),
-    "field.jsonl": ('{"prompt": "a", "goal": "b"}\n', "Line 1: the field 'goal' is unknown."),
-    "number.jsonl": ('{"prompt": "a", "target": 2}\n', "Line 1: the target isn't text."),
+    "no target.csv": (
+        "prompt,target\nsky,blue\n\nsun,\n",
+        "no target.csv, line 4, column 2 (target): there is no target.",
+    ),
+    "field too many.csv": (
+        "prompt,target\nsky,blue\na,b,c\n",
+        "field too many.csv, line 3, column 3: 3 columns, the first line has 2.",
+    ),
+    "quote.csv": (
+        'prompt,target\nsky,"blue\n',
+        "quote.csv, line 2, column 5: a double quote is opened and never closed.",
+    ),
+    "header.csv": (
+        "question,answer\na,b\n",
+        "header.csv, line 1, column 1 (question): the header is 'question,answer'.",
+    ),
+    "semicolons.csv": ("a;b,c\nd;e,f\n", "commas and semicolons cut the lines"),
+    "bytes.csv": (b"prompt,target\nsky,bl\xfce\n", "bytes.csv, line 2, column 7: byte 0xFC is not UTF-8."),
+    "syntax.jsonl": (
+        '{"prompt": "a", "target": "b"}\n{"prompt": }\n',
+        "syntax.jsonl, line 2, column 12: this isn't JSON",
+    ),
+    "column.jsonl": (
+        '\n{"prompt": "a",, "target": "b"}\n',
+        "column.jsonl, line 2, column 16: this isn't JSON",
+    ),
+    "field.jsonl": ('{"prompt": "a", "goal": "b"}\n', "field.jsonl, line 1: the field 'goal' is unknown."),
+    "number.jsonl": (
+        '{"prompt": "a", "target": 2}\n',
+        "number.jsonl, line 1: the target isn't text but a number.",
+    ),
     "same.jsonl": (
         '{"prompt": "a", "target": "b", "counterfactual": "b"}\n',
-        "Line 1: the counterfactual is the target.",
+        "line 1: the counterfactual is the target.",
     ),
     "surrogate.jsonl": (
         '{"prompt": "\\ud800", "target": "b"}\n',
-        "Line 1: the prompt has half of a character",
+        "line 1: the prompt has half of a character",
     ),
-    "space.csv": ("prompt,target\nsky,blue \n", "Line 2: the target ends with white space"),
-    "list.json": ('[{"prompt": "a", "target": "b"}]', "The file is one JSON list."),
+    "space.csv": (
+        "prompt,target\nsky,blue \n",
+        "space.csv, line 2, column 2 (target): the target ends with white space",
+    ),
+    "list.json": ('[{"prompt": "a", "target": "b"}]', "list.json: the file is one JSON list."),
     "empty.csv": ("prompt,target\n", "has no rows"),
     "sheet.xlsx": ("PK", "neither JSON lines nor CSV"),
 }
+
+
+def test_rows_that_are_not_used_are_said(shell: Shell, tmp_path: Path) -> None:
+    file = written(tmp_path / "mine.tsv", "prompt\ttarget\nsky\tblue\nsun\tyellow\nsky\tred\n")
+    said = shell("tasks", "add", file, "--shots", "0").stderr
+    assert "Task mine: 2 rows." in said
+    assert "1 of 3 rows unused: an earlier row has the same prompt with another answer" in said
+    again = shell("tasks", "add", file, code=2).stderr
+    assert "headscope tasks delete mine" in again, "what to do is said in the command line's own ways"
 
 
 @pytest.mark.parametrize("name", FAULTS)

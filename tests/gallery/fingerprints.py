@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from headscope.analyses import figures
-from headscope.analyses.base import Result
 from headscope.analyses.export import export
 from headscope.core.arrays import decode, is_typed
 from headscope.gallery import shipped
@@ -62,7 +61,7 @@ def of(run: Shipped) -> dict[str, Fingerprint]:
         found[f"table {name}"] = fingerprint(figures.table(result, name))
         found[f"table {name}, any, .7"] = fingerprint(figures.table(result, name, 0.7, "any", "1.0"))
     for kind in TEXT_EXPORTS:
-        found[f"export {kind}"] = _exported(result, kind, id_)
+        found[f"export {kind}"] = fingerprint(_parsed(export(result, kind, id_).content, kind))
     found["export npz"] = fingerprint(_unpacked(export(result, "npz", id_).content))
     return found
 
@@ -91,13 +90,6 @@ def _words(value: Any, numbers: list[float]) -> Iterator[str]:
     else:
         yield "number"
         numbers.append(float(value))
-
-
-def _exported(result: Result, kind: str, facts: dict[str, str]) -> Fingerprint:
-    try:
-        return fingerprint(_parsed(export(result, kind, facts).content, kind))
-    except Exception as error:
-        return fingerprint([type(error).__name__])
 
 
 def _parsed(content: bytes, kind: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -93,7 +94,7 @@ FAULTS = {
     "unbalanced": ("a.csv", 'text\nthe cat\n"the dog\nthe cow\n', "csv", 3),
     "an empty field": ("a.csv", 'text\na\n""\n', "prompt-empty", 3),
     "megabyte in JSON": ("a.jsonl", GOOD + json.dumps("a" * 10**6), "too-long", 2),
-    "megabyte in CSV": ("a.csv", "text\na\n" + "a" * 10**6, "csv", 3),
+    "megabyte in CSV": ("a.csv", "text\na\n" + "a" * 10**6, "too-long", 3),
     "megabyte in text": ("a.txt", "a" * 10**6, "too-long", None),
     "another file": ("a.docx", "a", "file-type", None),
 }
@@ -107,18 +108,18 @@ def test_faults(fault: str) -> None:
     assert caught.value.code == code, caught.value.message
     assert caught.value.remedy
     if line is not None:
-        assert caught.value.message.startswith(f"Line {line}: "), caught.value.message
+        assert re.match(rf"{name}, line {line}\b", caught.value.message), caught.value.message
 
 
 def test_mixed_encodings_name_the_line() -> None:
-    with pytest.raises(Invalid, match=r"Line 3: byte 0xE9 is not UTF-8") as caught:
+    with pytest.raises(Invalid, match=r"a.csv, line 3, column 4: byte 0xE9 is not UTF-8") as caught:
         read_prompts("a.csv", "text\ncafé\n".encode() + "café\n".encode("latin-1"))
     assert caught.value.code == "not-utf-8"
 
 
 def test_ten_thousand_prompts_and_no_more() -> None:
     assert len(texts("a.jsonl", b'"a"\n' * MAX_PROMPTS)) == MAX_PROMPTS
-    with pytest.raises(TooLarge, match=r"Line 10001: a.jsonl has more than 10,000 prompts"):
+    with pytest.raises(TooLarge, match=r"a.jsonl, line 10001: the file has more than 10,000 prompts"):
         texts("a.jsonl", b'"a"\n' * (MAX_PROMPTS + 1))
     with pytest.raises(TooLarge, match=r"10,000 bytes, at most 5,000"):
         read_prompts("a.txt", b"x" * 10_000, max_bytes=5_000)

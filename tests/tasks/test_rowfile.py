@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -17,16 +18,24 @@ ROW = st.tuples(FIELD, FIELD, st.none() | FIELD).filter(lambda v: v[1] != v[2]).
 ROWS = st.lists(ROW, min_size=1, max_size=8)
 
 
+def read(name: str, content: bytes) -> list[Row]:
+    return [each.row for each in read_rows(name, content)]
+
+
+def placed(name: str, content: bytes) -> list[tuple[int | None, Row]]:
+    return [(each.place.line, each.row) for each in read_rows(name, content)]
+
+
 @given(ROWS, st.booleans())
 def test_jsonl_round_trip(rows: list[Row], mark: bool) -> None:
     content = b"\xef\xbb\xbf" * mark + to_jsonl(rows)
-    assert [row for _, row in read_rows("a.jsonl", content)] == rows
+    assert read("a.jsonl", content) == rows
 
 
 @given(ROWS, st.booleans())
 def test_csv_round_trip(rows: list[Row], mark: bool) -> None:
     content = b"\xef\xbb\xbf" * mark + to_csv(rows)
-    assert [row for _, row in read_rows("A.CSV", content)] == rows
+    assert read("A.CSV", content) == rows
 
 
 @given(
@@ -46,13 +55,13 @@ def test_any_bytes_give_rows_or_one_clear_error(content: bytes, start: bytes) ->
 
 def test_lines_are_counted_over_blank_ones_and_quoted_line_ends() -> None:
     source = b'prompt,target\r\n\r\n"a\nb",c\r\nd,e\r\n'
-    assert read_rows("a.csv", source) == [(3, Row("a\nb", "c")), (5, Row("d", "e"))]
+    assert placed("a.csv", source) == [(3, Row("a\nb", "c")), (5, Row("d", "e"))]
     source = b'\n{"prompt": "a", "target": "b"}\r\n\n{"prompt": "c", "target": "d"}'
-    assert read_rows("a.jsonl", source) == [(2, Row("a", "b")), (4, Row("c", "d"))]
+    assert placed("a.jsonl", source) == [(2, Row("a", "b")), (4, Row("c", "d"))]
 
 
 def test_csv_header_may_be_in_another_order_or_case() -> None:
-    assert read_rows("a.csv", b"Counterfactual, Target,prompt\n,b,a\nz,b,c\n") == [
+    assert placed("a.csv", b"Counterfactual, Target,prompt\n,b,a\nz,b,c\n") == [
         (2, Row("a", "b")),
         (3, Row("c", "b", "z")),
     ]
@@ -91,13 +100,12 @@ CSV_FAULTS = {
     "column missing": ("prompt\ncat\n", "csv-header", 1),
     "column too many": ("prompt,target,id\ncat,cats,1\n", "csv-header", 1),
     "column twice": ("prompt,target,target\ncat,cats,cats\n", "csv-header", 1),
-    "semicolons": ("prompt;target\ncat;cats\n", "csv-header", 1),
     "too few fields": ("prompt,target\na,b\ncat\n", "csv-fields", 3),
     "too many fields": ("prompt,target\na,b\ncat,cats,dogs\n", "csv-fields", 3),
     "quote never closed": ('prompt,target\na,b\n"cat,cats\nc,d\n', "csv", 3),
     "text after a quote": ('prompt,target\na,b\n"cat"s,cats\n', "csv", 3),
     "no target": ("prompt,target\na,b\n\ncat,\n", "no-target", 4),
-    "huge field": ("prompt,target\na," + "b" * 200_000 + "\n", "csv", 2),
+    "huge field": ("prompt,target\na," + "b" * 200_000 + "\n", "too-long", 2),
     "NUL": ("prompt,target\na,b\0\n", "nul", 2),
 }
 
@@ -119,11 +127,6 @@ def test_not_utf8(mark: bytes) -> None:
     _refused("rows.csv", mark + "prompt,target\ncafé,x\n".encode("latin-1"), "not-utf-8", 2)
 
 
-def test_utf16() -> None:
-    _refused("rows.csv", "prompt,target\na,b\n".encode("utf-16"), "not-utf-8", None)
-    _refused("rows.csv", "prompt,target\na,b\n".encode("utf-16-le"), "nul", 1)
-
-
 @pytest.mark.parametrize("name", ["rows.xlsx", "rows", "", "rows.csv.gz"])
 def test_other_files(name: str) -> None:
     _refused(name, GOOD.encode(), "file-type", None)
@@ -142,4 +145,4 @@ def _refused(name: str, content: bytes, code: str, line: int | None) -> None:
     assert caught.value.code == code, caught.value.message
     assert caught.value.remedy
     if line is not None:
-        assert caught.value.message.startswith(f"Line {line}: ")
+        assert re.match(rf"{re.escape(name)}, line {line}\b", caught.value.message), caught.value.message

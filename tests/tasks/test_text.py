@@ -79,7 +79,20 @@ def test_a_row_more_leaves_the_others_in_order() -> None:
 def test_rows_with_the_same_prompt_count_once() -> None:
     subject = task((*ROWS, Row("thing 3", "another answer")))
     assert (subject.n_rows, subject.n_duplicates) == (20, 1)
+    assert subject.unused == (
+        "1 of 21 rows unused: an earlier row has the same prompt with another answer (first: 'thing 3')."
+    )
+    assert task().unused == ""
     assert Row("thing 3", "another answer") not in [r for rows in subject.split(0).values() for r in rows]
+
+
+def test_rows_that_say_the_same_again_are_told_from_those_that_say_another_thing() -> None:
+    again, other = ROWS[3], Row(ROWS[4].prompt, "another answer")
+    assert task((*ROWS, again)).unused == "1 of 21 rows unused: an earlier row has the same prompt."
+    assert task((*ROWS, again, other)).unused == (
+        "2 of 22 rows unused: an earlier row has the same prompt, in 1 of them with another answer "
+        f"(first: {other.prompt!r})."
+    )
 
 
 def test_the_same_seed_gives_the_same_examples(tokenizer: Tokenizer) -> None:

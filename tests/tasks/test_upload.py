@@ -86,10 +86,10 @@ def test_one_row_is_too_few() -> None:
 @pytest.mark.parametrize(
     ("row", "template", "fault"),
     [
-        (Row("a", " b"), "A: {prompt} {target}", "Line 2: the target begins"),
-        (Row("a", "b\n"), "{prompt}{target}", "Line 2: the target ends"),
-        (Row("a", "b", "c "), "{prompt}{target}", "Line 2: the counterfactual ends"),
-        (Row("a ", "b"), "{prompt} {target}", "Line 2: the prompt ends"),
+        (Row("a", " b"), "A: {prompt} {target}", "line 2: the target begins"),
+        (Row("a", "b\n"), "{prompt}{target}", "line 2: the target ends"),
+        (Row("a", "b", "c "), "{prompt}{target}", "line 2: the counterfactual ends"),
+        (Row("a ", "b"), "{prompt} {target}", "line 2: the prompt ends"),
     ],
 )
 def test_white_space_that_would_be_doubled(row: Row, template: str, fault: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import Any
 
 import numpy as np
@@ -75,15 +76,67 @@ def test_exports_say_the_same(client: TestClient) -> None:
 KINDS = ("json", "csv", "safetensors")
 
 
+def upload(client: TestClient, filename: str, content: bytes, /, **words: str) -> Any:
+    return client.post(f"{GATES}/upload", files={"file": (filename, content)}, data=words)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_exported_can_be_uploaded(client: TestClient, kind: str) -> None:
+    made = keep(client, table(), "mine", ablation="mean" if kind != "csv" else "zero")
+    content = client.get(f"{GATES}/{made['id']}/export", params={"format": kind}).content
+    client.delete(f"{GATES}/{made['id']}")
+    words = {"model": MODEL} if kind == "csv" else {}
+    first, again = (upload(client, f"mine.{kind}", content, **words) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 200), first.text
+    same = ("id", "gates", "name", "model", "revision", "ablation")
+    assert {name: first.json()[name] for name in same} == {name: made[name] for name in same}
+    assert first.headers["location"] == f"{GATES}/{made['id']}"
+    assert upload(client, f"mine.{kind}", content, name="ours", **words).json()["name"] == "ours"
+
+
+ONES = np.ones((2, 8)).tolist()
+BAD_FILES: dict[str, tuple[str, bytes, dict[str, str], int, str, str]] = {
+    "no model": ("g.csv", b"layer,head,gate\n0,0,1\n", {}, 422, "no-model", "g.csv doesn't say whose"),
+    "another model": (
+        "g.json", json.dumps({"model": "smollm2-135m", "gates": ONES}).encode(), {"model": MODEL},
+        422, "other-model", "are of smollm2-135m, not of headscope-2l",
+    ),
+    "a folder": (
+        "g.json", json.dumps({"model": "/etc", "gates": ONES}).encode(), {}, 404, "unknown-model", "/etc",
+    ),
+    "twice": (
+        "g.csv", b"layer,head,gate\n0,0,1\n0,0,0\n", {"model": MODEL},
+        422, "bad-gates", "g.csv, line 3: the head 0.0 stands on line 2 already",
+    ),
+    "size": (
+        "g.csv", b"layer,head,gate\n0,0,1\n", {"model": MODEL},
+        422, "bad-gates", "g.csv: The gates have shape 1x1",
+    ),
+    "type": ("g.npz", b"PK", {"model": MODEL}, 422, "file-type", "g.npz is no gate file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", BAD_FILES)
+def test_files_that_are_no_gates(bad: TestClient, fault: str) -> None:
+    name, content, words, status, code, says = BAD_FILES[fault]
+    answer = upload(bad, name, content, **words)
+    assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    assert says in answer.json()["detail"]
+    assert answer.json()["remedy"]
+    assert bad.get(GATES).json() == []
+
+
 def bad(**changes: Any) -> dict[str, Any]:
     return {"name": "mine", "model": MODEL, "gates": encode(table()), **changes}
 
 
 WRONG = np.full((2, 8), 0.5, "f4")
 WRONG[1, 3] = 1.5
+HAIR = np.where(WRONG > 1, np.nextafter(np.float32(1), np.float32(2)), WRONG).astype("f4")
 NAN = np.where(WRONG > 1, np.nan, WRONG).astype("f4")
 BAD = {
     "outside": (bad(gates=encode(WRONG)), "bad-gates", "layer 1, head 3 is 1.5"),
+    "a hair outside": (bad(gates=encode(HAIR)), "bad-gates", "layer 1, head 3 is 1.0000001"),
     "NaN": (bad(gates=encode(NAN)), "bad-gates", "layer 1, head 3 is nan"),
     "negative": (bad(gates=(-WRONG).tolist()), "bad-gates", "-0.5"),
     "shape": (bad(gates=encode(table()[:, :7])), "bad-gates", "2x7"),

@@ -51,6 +51,17 @@ def failing(settings: Settings, error: Exception) -> TestClient:
     return TestClient(app, base_url=BASE_URL, raise_server_exceptions=False)
 
 
+def test_what_to_do_is_said_for_the_place_where_it_is_read(bare: Settings) -> None:
+    remedies = {"page": "Press the button.", "command": "Run it."}
+    error = Invalid("It broke.", "Send it again.", remedies=remedies)  # type: ignore[arg-type]
+    client = failing(bare, error)
+    on_page = client.get("/api/v1/failing", headers={"X-Headscope-Reader": "page"}).json()
+    assert (on_page["remedy"], on_page["detail"]) == ("Press the button.", "It broke.")
+    assert client.get("/api/v1/failing").json()["remedy"] == "Send it again."
+    assert error.about("g.csv").remedy_for("command") == "Run it."
+    assert error.about("g.csv").message == "g.csv: It broke."
+
+
 @pytest.mark.parametrize("kind", list(ERRORS))
 def test_each_kind_has_its_status(bare: Settings, kind: type[HeadscopeError]) -> None:
     answer = failing(bare, kind("It broke.", "Mend it.")).get("/api/v1/failing")

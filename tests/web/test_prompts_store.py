@@ -91,13 +91,13 @@ def test_texts_that_cannot_be_prompts(client: TestClient, store: Store) -> None:
 
 
 BAD_FILES: dict[str, tuple[str, bytes, int, str]] = {
-    "too many": ("a.jsonl", b'"a"\n' * 10_001, 413, "Line 10001: "),
-    "unbalanced": ("a.csv", b'text\n"the cat\n', 422, "Line 2: "),
-    "mixed encodings": ("a.csv", "text\ncafé\n".encode() + "é".encode("latin-1"), 422, "Line 3: "),
-    "NUL": ("a.txt", b"a\nb\0", 422, "Line 2: "),
-    "surrogate": ("a.jsonl", b'"a"\n"\\udc00"', 422, "Line 2: "),
-    "megabyte": ("a.jsonl", b'"a"\n"' + b"a" * 10**6 + b'"', 422, "Line 2: "),
-    "empty": ("a.txt", b"", 422, "The prompt is empty."),
+    "too many": ("a.jsonl", b'"a"\n' * 10_001, 413, "a.jsonl, line 10001: "),
+    "unbalanced": ("a.csv", b'text\n"the cat\n', 422, "a.csv, line 2"),
+    "mixed encodings": ("a.csv", "text\ncafé\n".encode() + "é".encode("latin-1"), 422, "a.csv, line 3"),
+    "NUL": ("a.txt", b"a\nb\0", 422, "a.txt, line 2"),
+    "surrogate": ("a.jsonl", b'"a"\n"\\udc00"', 422, "a.jsonl, line 2"),
+    "megabyte": ("a.jsonl", b'"a"\n"' + b"a" * 10**6 + b'"', 422, "a.jsonl, line 2"),
+    "empty": ("a.txt", b"", 422, "a.txt: the prompt is empty."),
     "type": ("a.pdf", b"%PDF", 422, "a.pdf is neither"),
 }
 
@@ -109,6 +109,12 @@ def test_files_that_cannot_be_prompts(client: TestClient, store: Store) -> None:
         assert answer.json()["detail"].startswith(says)
         assert answer.json()["remedy"]
     assert n_kept(store) == (0, 0)
+
+
+def test_a_table_is_read_with_its_own_separator(client: TestClient) -> None:
+    for name, content in (("a.csv", b"id;text\n1;the cat\n"), ("a.tsv", b"id\ttext\r1\tthe cat\r")):
+        kept = upload(client, name, content).json()
+        assert client.get(f"{PROMPTS}/{kept['id']}").json()["texts"] == ["the cat"]
 
 
 def test_too_large_a_file(client: TestClient, settings: Settings, store: Store) -> None:

@@ -42,6 +42,21 @@ def test_a_csv(client: TestClient) -> None:
     assert upload(client, "prompt,target\nété,étés\na,as\nb,bs\n".encode(), "rows.csv").status_code == 201
 
 
+def test_rows_that_are_not_used_are_said(client: TestClient) -> None:
+    task = upload(client, b"prompt;target\na;b\nc;d\na;e\nf;g\n", "rows.csv").json()
+    assert (task["n_rows"], task["unused"]) == (
+        3, "1 of 4 rows unused: an earlier row has the same prompt with another answer (first: 'a').",
+    )  # fmt: skip
+    assert client.get("/api/v1/tasks/induction").json()["unused"] == ""
+
+
+def test_what_is_wrong_with_a_form_is_said_in_the_pages_own_ways(bad: TestClient) -> None:
+    form = {"files": {"file": ("rows.csv", ROWS)}, "data": {"name": "x", "shots": "many"}}
+    on_page = bad.post("/api/v1/tasks", headers={"X-Headscope-Reader": "page"}, **form).json()
+    assert on_page["remedy"] == "Change shots and try again."
+    assert "openapi.json" in bad.post("/api/v1/tasks", **form).json()["remedy"]
+
+
 def test_what_cannot_be_a_task_is_refused_and_nothing_is_kept(client: TestClient) -> None:
     faults = {
         "wrong header": (b"question,answer\na,b\n", "rows.csv", {}),

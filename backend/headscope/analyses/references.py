@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema
 
 from headscope.analyses.result import Result
 from headscope.core.gating.gate_vector import GateVector
-from headscope.errors import Invalid
+from headscope.errors import Invalid, Where
 from headscope.tasks.prompts import PromptSet
 from headscope.tasks.task import Task
 
@@ -46,13 +46,16 @@ class Reference:
     code: ClassVar[str]
     """Of the problem where it is needed and missing."""
     remedy: ClassVar[str]
+    remedies: ClassVar[Mapping[Where, str]] = {}
+    """What a page and the API offer for it; filled in likewise."""
     needed: bool = False
 
     def missing(self, title: str, param: str) -> Invalid:
         """The problem that the analysis of that ``title`` has without it."""
         known = {"param": param, **vars(self)}
         needs = f"{title} needs {self.words.format(**known)}."
-        return Invalid(needs, self.remedy.format(**known), code=self.code)
+        elsewhere = {where: text.format(**known) for where, text in self.remedies.items()}
+        return Invalid(needs, self.remedy.format(**known), code=self.code, remedies=elsewhere)
 
     def __get_pydantic_json_schema__(
         self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -72,6 +75,10 @@ class RunRef(Reference):
     words: ClassVar[str] = "a finished run of {analysis}"
     code: ClassVar[str] = "run-missing"
     remedy: ClassVar[str] = "Name one of the same model and task: `headscope runs list` shows them."
+    remedies: ClassVar[Mapping[Where, str]] = {
+        "page": "Choose one of the same model and task, or start one first.",
+        "api": "Name one of the same model and task: GET /api/v1/runs lists them.",
+    }
     analysis: str
     same_task: bool = False
     other: str = "other-analysis"
@@ -110,7 +117,11 @@ class PromptsRef(Reference):
     kind: ClassVar[Kind] = "prompts"
     words: ClassVar[str] = "prompts"
     code: ClassVar[str] = "prompts-missing"
-    remedy: ClassVar[str] = "Save some: `headscope prompts add FILE`, or in the prompt lab."
+    remedy: ClassVar[str] = "Save some: `headscope prompts add FILE`."
+    remedies: ClassVar[Mapping[Where, str]] = {
+        "page": "Save some in the prompt lab: “File or batch”, or write one there.",
+        "api": "Save some: POST /api/v1/prompts, or /api/v1/prompts/upload with a file.",
+    }
 
 
 @dataclass(frozen=True)
@@ -121,6 +132,10 @@ class GatesRef(Reference):
     words: ClassVar[str] = "gates"
     code: ClassVar[str] = "gates-missing"
     remedy: ClassVar[str] = "Name some: `headscope gates list` shows the saved ones."
+    remedies: ClassVar[Mapping[Where, str]] = {
+        "page": "Choose some, or save gates on the prompt lab's board first.",
+        "api": "Name some: GET /api/v1/gates lists the saved ones.",
+    }
 
 
 @dataclass(frozen=True)
@@ -131,6 +146,10 @@ class TasksRef(Reference):
     words: ClassVar[str] = "a task for {param}"
     code: ClassVar[str] = "task-missing"
     remedy: ClassVar[str] = "Name one: --param {param}=singular-plural; `headscope tasks list` shows them."
+    remedies: ClassVar[Mapping[Where, str]] = {
+        "page": "Choose one.",
+        "api": 'Name one: "{param}": "singular-plural"; GET /api/v1/tasks lists them.',
+    }
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,7 @@ def resolve(
             f"{chosen.title} needs a task.",
             "Name one: `headscope tasks list` shows them.",
             code="task-missing",
+            remedies={"page": "Choose one.", "api": "Name one as `task`: GET /api/v1/tasks lists them."},
         )
     parsed = parse_params(chosen, preset, params or {})
     full = parsed.model_dump(mode="json")
@@ -145,7 +146,7 @@ def named_tasks(
         try:
             found[param] = tuple(known.get(name) for name in ([names] if reference.kind == "task" else names))
         except HeadscopeError as error:
-            raise type(error)(f"{param}: {error.message}", error.remedy, code=error.code) from error
+            raise error.about(param) from error
     return found
 
 

@@ -70,8 +70,8 @@ def fail(error: HeadscopeError, code: int | None = None) -> NoReturn:
 
     err = err_console()
     err.print(f"[bold red]Error:[/] {plain(error.message)}", soft_wrap=True)
-    if error.remedy:
-        err.print(plain(error.remedy), soft_wrap=True)
+    if remedy := error.remedy_for("command"):
+        err.print(plain(remedy), soft_wrap=True)
     asked_wrongly = isinstance(error, Invalid | NotFound | Refused)
     raise typer.Exit(code if code is not None else BAD_INPUT if asked_wrongly else FAILED)
 

@@ -20,7 +20,7 @@ app.command("evaluate")(evaluate)
 app.command("bake")(bake)
 
 Id = Annotated[str, typer.Argument(metavar="GATES", help="A gate vector's id.")]
-KINDS = "a .json, .csv or .safetensors file"
+KINDS = "a .json, .csv, .tsv or .safetensors file"
 
 
 @app.command("list")
@@ -54,7 +54,9 @@ def list_gates(
 
 @app.command("add")
 def add(
-    file: Annotated[Path, typer.Argument(help="JSON, CSV (layer,head,gate) or safetensors (tensor gates).")],
+    file: Annotated[
+        Path, typer.Argument(help="JSON, a table (layer,head,gate) or safetensors (tensor gates).")
+    ],
     name: Annotated[str, typer.Option(help="Their name; the file's own by default.")] = "",
     model: Annotated[str, typer.Option(help="The model they belong to; the file's own by default.")] = "",
 ) -> None:
@@ -66,7 +68,7 @@ def add(
 
     settings = console.settings()
     content = files.read(file, settings.max_upload_bytes, KINDS)
-    vector = from_file(file.name, content, Catalogue(settings), name=name, model=model)
+    vector = from_file(file.name, content, Catalogue(settings).info, name=name, model=model)
     with transaction(settings) as session:
         gates.add(session, vector)
     console.err_console().print(f"{console.plain(vector.name)}: {vector.gates.size} gates of {vector.model}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -123,11 +124,13 @@ def bake(
 
 
 def _texts(file: Path | None) -> list[str]:
-    """The lines of a file of texts."""
+    """The lines of a file of texts that aren't blank; ``Invalid`` for a file that is no text."""
+    from headscope.files.text import decoded
+
     if file is None:
         return []
-    content = files.read(file, _MOST_BYTES, "a file of texts, one a line").decode(errors="replace")
-    return [line for line in content.splitlines() if line.strip()]
+    text = decoded(file.name, files.read(file, _MOST_BYTES, "a file of texts, one a line"))
+    return [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()]
 
 
 def _given(source: str, model: str) -> tuple[GateVector, str, Catalogue, Settings]:

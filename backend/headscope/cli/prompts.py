@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Prompts: list, add, delete.", no_args_is_help=True)
 
-KINDS = "a .txt, .jsonl or .csv file"
+KINDS = "a .txt, .jsonl, .csv or .tsv file"
 
 
 @app.command("list")

@@ -91,7 +91,7 @@ def add(
     from headscope.tasks.upload import parse_upload
 
     settings = console.settings()
-    content = files.read(file, settings.max_upload_bytes, "a JSONL or CSV file")
+    content = files.read(file, settings.max_upload_bytes, "a .jsonl, .csv or .tsv file")
     task = parse_upload(
         name or file.stem.lower().replace("_", "-"),
         file.name,
@@ -108,6 +108,8 @@ def add(
         kept.add(session, task.name, to_json(task))
     names = " and ".join(form.name for form in with_forms(task))
     console.err_console().print(f"Task {names}: {task.n_rows} rows.")
+    if task.unused:
+        console.err_console().print(console.plain(task.unused))
 
 
 @app.command("delete")

@@ -117,16 +117,18 @@ class Client:
 
         Without a name it is named by its content, and the same rows are uploaded once. ``words``: title,
         description, source, licence, template, separator, shots, instruction. Raises ``Invalid`` naming the
-        line at fault, ``Refused`` (task-exists) for a name in use.
+        line at fault, ``Refused`` (task-exists) for a name in use; warns of rows that aren't used.
         """
         file = asking.row_file(rows, name)
         form = {"name": file.name, **{key: str(value) for key, value in words.items()}}
         files = {"file": (file.filename, file.content)}
         try:
-            self._http.send("POST", "/tasks", repeatable=False, data=form, files=files)
+            answer = self._http.send("POST", "/tasks", repeatable=False, data=form, files=files)
         except Refused as error:
             if name is not None or error.code != "task-exists":
                 raise
+        else:
+            asking.warn_unused(answer.json().get("unused", ""))
         return file.name
 
     def delete_task(self, name: str) -> None:
@@ -277,6 +279,7 @@ class Client:
             "model": gates.model,
             "gates": encode(gates.gates),
             "origin": gates.origin or "by hand",
+            "ablation": gates.ablation,
         }
         return self._post(GateVectorOut, "/gates", body).id
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,6 +93,12 @@ def prompt_file(prompts: Sequence[str] | str | Path) -> tuple[str, bytes]:
     if isinstance(prompts, str):
         return "prompt.txt", prompts.encode()
     return "prompts.jsonl", "".join(f"{json.dumps(p, ensure_ascii=False)}\n" for p in prompts).encode()
+
+
+def warn_unused(words: str) -> None:
+    """Warn of rows of a task that aren't used, where there are any."""
+    if words:
+        warnings.warn(words, stacklevel=3)
 
 
 def _named(value: Any, kind: str | None, keeper: Keeper) -> Any:

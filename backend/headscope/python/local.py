@@ -79,7 +79,7 @@ class Local:
 
         Without a name it is named by its content, and the same rows are kept once. ``words``: title,
         description, source, licence, template, separator, shots, instruction. Raises ``Invalid`` naming the
-        line at fault, ``Refused`` (task-exists) for a name in use.
+        line at fault, ``Refused`` (task-exists) for a name in use; warns of rows that aren't used.
         """
         file = asking.row_file(rows, name)
         with self._session() as session:
@@ -88,6 +88,7 @@ class Local:
                 return file.name
             task = parse_upload(file.name, file.filename, file.content, taken=taken, **words)
             kept_tasks.add(session, task.name, to_json(task))
+        asking.warn_unused(task.unused)
         return file.name
 
     def add_prompts(self, prompts: Sequence[str] | str | Path, name: str = "") -> str:

@@ -53,6 +53,10 @@ def get(session: Session, vector_id: str) -> GateVectorRow:
             f"There are no gates {vector_id!r}.",
             "`headscope gates list` shows those there are; they may have been deleted.",
             code="unknown-gates",
+            remedies={
+                "page": "They may have been deleted; “Saved gates” in the prompt lab has those there are.",
+                "api": "GET /api/v1/gates lists those there are; they may have been deleted.",
+            },
         )
     return row
 

@@ -51,6 +51,10 @@ def get(session: Session, prompt_id: str) -> Prompt:
             f"There is no prompt {prompt_id!r}.",
             "`headscope prompts list` shows those there are; it may have been deleted.",
             code="unknown-prompt",
+            remedies={
+                "page": "It may have been deleted; “Saved prompts” in the prompt lab has those there are.",
+                "api": "GET /api/v1/prompts lists those there are; it may have been deleted.",
+            },
         )
     return row
 

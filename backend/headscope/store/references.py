@@ -42,7 +42,7 @@ def look_up(
         try:
             found[name] = _one(session, reference, str(value), model, task)
         except HeadscopeError as error:
-            raise type(error)(f"{name}: {error.message}", error.remedy, code=error.code) from error
+            raise error.about(name) from error
     check_needed(analysis.title, analysis.references, found)
     return found
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from headscope.errors import Invalid, TooLarge
+from headscope.files.text import unstorable
 from headscope.messages import MAX_TEXT
-from headscope.tasks.textfile import unstorable
 
 MAX_PROMPTS: Final = 10_000
 _BEGINNING: Final = 120

@@ -70,6 +70,25 @@ class TextTask:
         """Rows that are not used, since an earlier one has the same prompt."""
         return len(self.rows) - len(self.distinct_rows)
 
+    @property
+    def unused(self) -> str:
+        """How many rows are not used and why, in words; empty where all are."""
+        first: dict[str, Row] = {}
+        later: list[Row] = []
+        for row in self.rows:
+            if row.prompt in first:
+                later.append(row)
+            else:
+                first[row.prompt] = row
+        other = [row.prompt for row in later if _answers(row) != _answers(first[row.prompt])]
+        if not later:
+            return ""
+        why = "an earlier row has the same prompt"
+        if other:
+            why += "" if len(other) == len(later) else f", in {len(other)} of them"
+            why += f" with another answer (first: {_short(other[0])})"
+        return f"{len(later)} of {len(self.rows)} rows unused: {why}."
+
     @cached_property
     def distinct_rows(self) -> tuple[Row, ...]:
         """The first row of each prompt."""
@@ -157,8 +176,7 @@ class TextTask:
         try:
             example = render(tokenizer, text, row.target, row.counterfactual, bos=self.bos)
         except Invalid as error:
-            where = f"Task {self.name}, the row with prompt {_short(row.prompt)}: "
-            raise Invalid(where + error.message, error.remedy, code=error.code) from error
+            raise error.about(f"Task {self.name}, the row with prompt {_short(row.prompt)}") from error
         if row.paired is None:
             return example
         text = template.context(in_context, row.paired)
@@ -187,6 +205,10 @@ class TextTask:
             mine = set_of(self.name, place, sets, (place,))
             context = [train[index] for index in sets[mine]]
             yield row.prompt, replace(self.asked(tokenizer, row, context), pool_set=mine)
+
+
+def _answers(row: Row) -> tuple[str, str | None]:
+    return row.target, row.counterfactual
 
 
 def _identity(row: Row) -> list[str | None]:

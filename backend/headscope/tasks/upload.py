@@ -6,13 +6,12 @@ import re
 from collections.abc import Collection, Sequence
 
 from headscope.errors import Invalid, Refused
+from headscope.files.text import unstorable
 from headscope.tasks.builtin import builtin_tasks
 from headscope.tasks.forms import SUFFIX, with_forms
-from headscope.tasks.rowfile import MAX_BYTES, read_rows
-from headscope.tasks.task import Row
+from headscope.tasks.rowfile import MAX_BYTES, PlacedRow, read_rows
 from headscope.tasks.template import QUESTION, Template
 from headscope.tasks.text import TextTask
-from headscope.tasks.textfile import unstorable
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 
@@ -34,7 +33,7 @@ def parse_upload(
     taken: Collection[str] = (),
     max_bytes: int = MAX_BYTES,
 ) -> TextTask:
-    """A task from a .jsonl or .csv file; docs/tasks.md describes both.
+    """A task from a .jsonl, .csv or .tsv file; docs/tasks.md describes them.
 
     ``taken`` are the names of the user's other tasks; built-in names are always taken. With an
     ``instruction`` the task has a second form, whose name must be free too. Raises Refused for a name in use,
@@ -52,18 +51,18 @@ def parse_upload(
     if instruction.strip():
         check_name(name + SUFFIX, taken)
     layout = Template.parse(QUESTION if template is None or not template.strip() else template, separator)
-    numbered = read_rows(filename, content, max_bytes=max_bytes)
-    _check_white_space(numbered, layout)
+    placed = read_rows(filename, content, max_bytes=max_bytes)
+    _check_white_space(placed, layout)
     task = TextTask(
         name,
         title.strip() or name,
-        tuple(row for _, row in numbered),
+        tuple(each.row for each in placed),
         description.strip(),
         source=source.strip() or filename,
         licence=licence.strip() or "not stated",
         template=layout.text,
         separator=separator,
-        shots=(1 if len(numbered) > 2 else 0) if shots is None else shots,
+        shots=(1 if len(placed) > 2 else 0) if shots is None else shots,
         bos=bos,
         judged="top",
         origin="yours",
@@ -71,7 +70,7 @@ def parse_upload(
     )
     task.check_shots()
     for form in with_forms(task)[1:]:
-        _check_white_space(numbered, Template.parse(form.template, separator))
+        _check_white_space(placed, Template.parse(form.template, separator))
     return task
 
 
@@ -90,6 +89,9 @@ def check_name(name: str, taken: Collection[str] = ()) -> None:
             f"There is a task {name} already.",
             "Choose another name, or delete that task first.",
             code="task-exists",
+            remedies={
+                "command": f"Choose another with --name, or first run `headscope tasks delete {name}`."
+            },
         )
 
 
@@ -100,23 +102,24 @@ def _check_words(**fields: str) -> None:
             raise Invalid(f"The {field} has {fault}.", "Type it again.", code="not-text")
 
 
-def _check_white_space(numbered: Sequence[tuple[int, Row]], layout: Template) -> None:
+def _check_white_space(placed: Sequence[PlacedRow], layout: Template) -> None:
     """White space that would be doubled, or carry loss by itself, is an accident nearly always."""
-    for line, row in numbered:
+    for each in placed:
+        row = each.row
         if layout.between.isspace() and row.prompt[-1].isspace():
-            raise _white_space(line, "prompt", "ends", "the template puts white space after it")
+            raise _white_space(each, "prompt", "ends", "the template puts white space after it")
         for field, answer in (("target", row.target), ("counterfactual", row.counterfactual)):
             if answer is None:
                 continue
             if layout.spaced and answer[0].isspace():
-                raise _white_space(line, field, "begins", "the template puts white space before it")
+                raise _white_space(each, field, "begins", "the template puts white space before it")
             if answer[-1].isspace():
-                raise _white_space(line, field, "ends", "it would count as part of the answer")
+                raise _white_space(each, field, "ends", "it would count as part of the answer")
 
 
-def _white_space(line: int, field: str, where: str, why: str) -> Invalid:
-    return Invalid(
-        f"Line {line}: the {field} {where} with white space; {why}.",
+def _white_space(each: PlacedRow, field: str, where: str, why: str) -> Invalid:
+    return each.field(field).fault(
+        f"the {field} {where} with white space; {why}.",
         "Remove it from the row.",
-        code="white-space",
+        "white-space",
     )

@@ -10,10 +10,12 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headscope.errors import TooLarge
-from headscope.web.problems import ProblemResponse
+from headscope.web.problems import ProblemResponse, read_where
 
 FORM_OVERHEAD: Final = 64 * 1024
 """Bytes that a multipart form may add to its file: boundaries, names, the template."""
+_SEND_LESS: Final = "Send a smaller file, or raise HEADSCOPE_MAX_UPLOAD_BYTES on the server."
+_ASK: Final = "Split it into several files, or ask whoever runs this server for more."
 _DRAIN_BYTES: Final = 128 * 2**20
 _DRAIN_SECONDS: Final = 20.0
 
@@ -67,10 +69,9 @@ class BodyLimit:
     async def refuse(self, scope: Scope, receive: Receive, send: Send, more: bool) -> None:
         if more:
             await drain(receive)
-        error = TooLarge(
-            self.message, "Send a smaller file, or raise HEADSCOPE_MAX_UPLOAD_BYTES on the server."
-        )
-        await ProblemResponse(error, {"Connection": "close"})(scope, receive, send)
+        error = TooLarge(self.message, _SEND_LESS, remedies={"page": _ASK})
+        where = read_where(Headers(scope=scope))
+        await ProblemResponse(error, {"Connection": "close"}, where)(scope, receive, send)
 
 
 def read_upload(file: UploadFile, limit: int) -> bytes:
@@ -78,8 +79,9 @@ def read_upload(file: UploadFile, limit: int) -> bytes:
     content = file.file.read(limit + 1)
     if len(content) > limit:
         raise TooLarge(
-            f"The file is larger than {describe_bytes(limit)}.",
-            "Send fewer rows, or raise HEADSCOPE_MAX_UPLOAD_BYTES on the server.",
+            f"{file.filename or 'The file'} is larger than {describe_bytes(limit)}.",
+            _SEND_LESS,
+            remedies={"page": _ASK},
         )
     return content
 

@@ -213,6 +213,7 @@ def task_out(task: Task) -> TaskOut:
         source=task.source,
         licence=task.licence,
         n_rows=task.n_rows,
+        unused=str(getattr(task, "unused", "")),
         content_hash=task.content_hash,
         template=task.template,
         shots=task.shots,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import json
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -17,11 +18,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from headscope.errors import HeadscopeError, Invalid, NotFound, SignInNeeded, TooLarge, Unavailable
+from headscope.errors import HeadscopeError, Invalid, NotFound, SignInNeeded, TooLarge, Unavailable, Where
 from headscope.messages.prompts import ONE_LINE
 from headscope.web.headers import SECURITY_HEADERS
 
 MEDIA_TYPE: Final = "application/problem+json"
+READER: Final = "x-headscope-reader"
+"""The header by which a page says that it asks: what to do about an error is said in the page's own ways."""
 
 
 class ProblemResponse(Response):
@@ -29,13 +32,15 @@ class ProblemResponse(Response):
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, error: HeadscopeError, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, error: HeadscopeError, headers: dict[str, str] | None = None, where: Where = "api"
+    ) -> None:
         headers = {"Cache-Control": "no-store", **(headers or {})}
         if isinstance(error, SignInNeeded):
             headers["WWW-Authenticate"] = "Bearer"
         if error.retry_after is not None:
             headers["Retry-After"] = str(error.retry_after)
-        super().__init__(json.dumps(error.problem(), ensure_ascii=False), error.status, headers)
+        super().__init__(json.dumps(error.problem(where), ensure_ascii=False), error.status, headers)
 
 
 def install(app: FastAPI) -> None:
@@ -58,14 +63,19 @@ def disk_full(error: BaseException | None) -> Unavailable | None:
     )
 
 
-def _known(_: Request, error: Exception) -> Response:
+def read_where(headers: Mapping[str, str]) -> Where:
+    """Where the answer to a request with these headers is read."""
+    return "page" if headers.get(READER) == "page" else "api"
+
+
+def _known(request: Request, error: Exception) -> Response:
     assert isinstance(error, HeadscopeError)  # noqa: S101 - what Starlette calls this handler with
-    return ProblemResponse(error)
+    return ProblemResponse(error, where=read_where(request.headers))
 
 
-def _validation(_: Request, error: Exception) -> Response:
+def _validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    return ProblemResponse(invalid(list(error.errors())))
+    return ProblemResponse(invalid(list(error.errors())), where=read_where(request.headers))
 
 
 def _unstorable(_: Request, error: Exception) -> Response:
@@ -87,7 +97,7 @@ def invalid(errors: list[dict[str, Any]]) -> Invalid:
         return Invalid(f"The body is not JSON: {reason}.", "Send a JSON object.", code="not-json")
     # Our own validators' words, without pydantic's "Value error" before them.
     sentences = dict.fromkeys(f"{_place(e['loc'])}: {_fault(e)}." for e in errors[:5])
-    return Invalid(" ".join(sentences), _remedy(first), code="invalid-request")
+    return Invalid(" ".join(sentences), _remedy(first), code="invalid-request", remedies=_page_remedy(first))
 
 
 def _place(loc: tuple[str | int, ...]) -> str:
@@ -105,8 +115,18 @@ def _fault(finding: dict[str, Any]) -> str:
     return str(finding["msg"]).removeprefix("Value error, ")
 
 
+def _name(finding: dict[str, Any]) -> str:
+    return _place(finding.get("loc", ("it",))).rsplit(".", 1)[-1]
+
+
+def _page_remedy(finding: dict[str, Any]) -> dict[Where, str]:
+    """A page's reader reads no OpenAPI."""
+    told = finding.get("type") in ("missing", "extra_forbidden")
+    return {} if told else {"page": f"Change {_name(finding)} and try again."}
+
+
 def _remedy(finding: dict[str, Any]) -> str:
-    name = _place(finding.get("loc", ("it",))).rsplit(".", 1)[-1]
+    name = _name(finding)
     match finding.get("type"):
         case "missing":
             return f"Add {name}."

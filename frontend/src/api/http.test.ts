@@ -58,7 +58,9 @@ describe("a request", () => {
     const form = new FormData();
     form.append("name", "t");
     await api.addTask(form);
-    expect(network.mock.calls[0]?.[0].headers.get("Content-Type")).not.toBe("application/json");
+    const { headers } = network.mock.calls[0]?.[0] ?? new Request("http://localhost");
+    expect(headers.get("Content-Type")).not.toBe("application/json");
+    expect(headers.get("X-Headscope-Reader")).toBe("page");
   });
 
   it("may have no answer to read", async () => {

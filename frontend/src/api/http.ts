@@ -8,6 +8,8 @@ const SIGN_IN = "/api/v1/sign-in";
 
 export const http = createClient<paths>({
   baseUrl: globalThis.location?.origin,
+  // What to do about an error is said in this page's own ways, not in the API's.
+  headers: { "X-Headscope-Reader": "page" },
   // Looked up when it is called: a test plays the network.
   fetch: (request) => fetch(request),
 });

@@ -36,6 +36,7 @@ export const labApi = {
     answered(http.DELETE("/api/v1/prompts/{prompt_id}", { params: { path: { prompt_id } } })),
 
   keepGates: (body: Schemas["GateVectorIn"]) => answered(http.POST("/api/v1/gates", { body })),
+  uploadGates: (form: FormData) => answered(http.POST("/api/v1/gates/upload", multipart(form))),
   keepGatesOfRun: (run_id: string, preset?: string) =>
     answered(http.POST("/api/v1/gates/of-run/{run_id}", { params: { path: { run_id }, query: { preset } } })),
   deleteGates: (gates_id: string) =>

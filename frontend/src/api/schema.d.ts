@@ -909,6 +909,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/gates/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save gates from a file: JSON, CSV or safetensors
+         * @description 200 where the same gates are saved already. 413 for too large a file, 422 for one that holds no gates
+         *     of the model, naming the line and the column or the head.
+         */
+        post: operations["upload_gates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/gates/of-run/{run_id}": {
         parameters: {
             query?: never;
@@ -1589,6 +1610,23 @@ export interface components {
             logit: number;
             /** Note */
             note: string;
+        };
+        /** Body_upload_gates */
+        Body_upload_gates: {
+            /** File */
+            file: string;
+            /**
+             * Name
+             * @description The file's own, or its name, where unset.
+             * @default
+             */
+            name?: string;
+            /**
+             * Model
+             * @description Whose they are, for a file that doesn't say; CSV never does.
+             * @default
+             */
+            model?: string;
         };
         /** Body_upload_prompts */
         Body_upload_prompts: {
@@ -6138,6 +6176,7 @@ export interface components {
          *       "source": "https://github.com/ericwtodd/function_vectors",
          *       "licence": "MIT",
          *       "n_rows": 205,
+         *       "unused": "",
          *       "content_hash": "b1946ac92492d2347c6235b4d2611184",
          *       "template": "Q: {prompt}\nA: {target}",
          *       "shots": 5,
@@ -6170,6 +6209,11 @@ export interface components {
             licence: string;
             /** N Rows */
             n_rows: number | null;
+            /**
+             * Unused
+             * @description How many rows aren't used and why, in words: the same prompt counts once. Empty where all are.
+             */
+            unused: string;
             /** Content Hash */
             content_hash: string;
             /** Template */
@@ -9116,6 +9160,57 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["GateVectorIn"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateVectorOut"];
+                };
+            };
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateVectorOut"];
+                };
+            };
+            /** @description What is wrong and what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What failed here, and what to do. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    upload_gates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["Body_upload_gates"];
             };
         };
         responses: {

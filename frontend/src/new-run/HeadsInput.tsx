@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { queries } from "../api/queries";
 import type { PickerInput } from "../form/SchemaForm";
 import { plural } from "../format/numbers";
+import { textOf } from "../format/textOf";
 import { Words } from "../parts/Words";
 
 const SETTLES_MS = 250;
@@ -33,10 +34,10 @@ export function HeadsInput({ field, value, onChange, shared, model }: PickerInpu
       <input
         type="file"
         aria-label={`${field.title}, from a file`}
-        accept=".txt,.csv,.json,text/plain,text/csv,application/json"
+        accept=".txt,.csv,.tsv,.json,text/plain,text/csv,application/json"
         onChange={async ({ target }) => {
           const file = target.files?.[0];
-          if (file) onChange(await file.text());
+          if (file) onChange(await textOf(file));
           target.value = "";
         }}
       />

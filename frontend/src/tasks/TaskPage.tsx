@@ -105,6 +105,11 @@ function TaskHead({ task, model }: { task: Task; model: string | null }) {
       <p className="facts">
         {task.description} <SourceText source={task.source} licence={task.licence} />
       </p>
+      {task.unused && (
+        <p className="facts" role="status">
+          {task.unused}
+        </p>
+      )}
       <dl className="task-facts">
         <Fact label="Rows" value={task.n_rows === null ? "generated on demand" : count(task.n_rows)} />
         <Fact label="In-context examples" value={count(task.shots)} />

@@ -4,6 +4,7 @@ import { api } from "../api/client";
 import { type ApiError, asApiError } from "../api/errors";
 import { queries } from "../api/queries";
 import type { Task } from "../api/types";
+import { withContents } from "../api/upload";
 import { plural } from "../format/numbers";
 import { ProblemNote } from "../parts/ProblemNote";
 import { go, Link } from "../url/navigation";
@@ -81,7 +82,7 @@ function UploadForm({ onClose }: { onClose: () => void }) {
     setBusy(true);
     setError(undefined);
     try {
-      const task = await api.addTask(form);
+      const task = await api.addTask(await withContents(form));
       go({ page: "task", name: task.name, model: null, split: "train" });
     } catch (thrown) {
       setError(asApiError(thrown));
@@ -91,7 +92,7 @@ function UploadForm({ onClose }: { onClose: () => void }) {
   return (
     <form className="card form-card" onSubmit={submit} aria-label="Add a task">
       <p className="muted">
-        A JSONL or CSV file in UTF-8 with the columns <code>prompt</code> and <code>target</code>, and{" "}
+        A JSONL or CSV file with the columns <code>prompt</code> and <code>target</code>, and{" "}
         <code>counterfactual</code> where there is one.
       </p>
       <div className="fields">
@@ -101,7 +102,7 @@ function UploadForm({ onClose }: { onClose: () => void }) {
             type="file"
             name="file"
             required
-            accept=".jsonl,.csv,.ndjson,text/csv,application/jsonl"
+            accept=".jsonl,.csv,.tsv,.ndjson,text/csv,application/jsonl"
             onChange={(event) => {
               const file = event.target.files?.[0];
               if (file) setName((now) => now || nameOf(file.name));

@@ -17,7 +17,7 @@ def tokens_of(tokenizer: Tokenizer, text: str, number: int, bos: bool | None) ->
     try:
         return tokenizer.tokens(text, bos=bos)
     except HeadscopeError as error:
-        raise type(error)(f"Prompt {number}: {error.message}", error.remedy, code=error.code) from error
+        raise error.about(f"Prompt {number}") from error
 
 
 def check_lengths(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,17 +73,13 @@ def known_ablation(name: str) -> Ablation:
 
 def gate_table(gates: object, model: ModelInfo) -> Float[np.ndarray, "layer head"]:
     """[layer, head] float32; ``Invalid`` (bad-gates) unless it has the model's shape and lies in [0, 1]."""
+    given = decode(gates) if isinstance(gates, dict) else gates
+    if isinstance(given, list | tuple):
+        _check_rows(given)
     try:
-        given = (
-            gates if isinstance(gates, np.ndarray) else decode(gates) if isinstance(gates, dict) else gates
-        )
         table = np.array(given, dtype=np.float32)
-    except (ValueError, TypeError) as error:
-        raise Invalid(
-            "The gates are not a table of numbers.",
-            "Send one row per layer, one number per head.",
-            code="bad-gates",
-        ) from error
+    except (ValueError, TypeError, OverflowError) as error:
+        raise _no_table("") from error
     shape = (model.n_layers, model.n_heads)
     if table.shape != shape:
         raise Invalid(
@@ -93,11 +91,37 @@ def gate_table(gates: object, model: ModelInfo) -> Float[np.ndarray, "layer head
     if outside.any():
         layer, head = (int(i) for i in np.argwhere(outside)[0])
         raise Invalid(
-            f"The gate of layer {layer}, head {head} is {table[layer, head]:g}.",
+            # str gives as many digits as tell a float32 from its neighbours: 1.0000001 is no 1.
+            f"The gate of layer {layer}, head {head} is {str(table[layer, head]).removesuffix('.0')}.",
             "Gates lie between 0 (off) and 1 (on).",
             code="bad-gates",
         )
     return np.abs(table)  # -0.0 is 0
+
+
+def _check_rows(rows: Sequence[object]) -> None:
+    """Nested lists are rows of equal length, of numbers only: numpy would read "0.5" and true as such."""
+    lists = {layer: row for layer, row in enumerate(rows) if isinstance(row, list | tuple)}
+    for layer, row in lists.items():
+        if 0 in lists and len(row) != len(lists[0]):
+            raise _no_table(f": layer {layer} has {len(row)} gates, layer 0 has {len(lists[0])}")
+        for head, gate in enumerate(row):
+            if isinstance(gate, bool | str) or gate is None:
+                raise _no_table(f": layer {layer}, head {head} is {_shown(gate)}")
+
+
+def _shown(gate: object) -> str:
+    """A value as JSON writes it, at most 40 characters."""
+    written = json.dumps(gate, ensure_ascii=False, default=str)
+    return written if len(written) <= 40 else written[:39] + "…"
+
+
+def _no_table(why: str) -> Invalid:
+    return Invalid(
+        f"The gates are not a table of numbers{why}.",
+        "Give one row per layer, one number per head.",
+        code="bad-gates",
+    )
 
 
 def vector_id(model: str, revision: str, gates: NDArray[Any], ablation: str = "zero") -> str:

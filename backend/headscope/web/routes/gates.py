@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Form, Query, Response, UploadFile
 
 from headscope.analyses.chg.gates import OPEN_FROM
 from headscope.core.arrays import encode
@@ -17,7 +18,10 @@ from headscope.core.gating.gate_file import (
 from headscope.core.gating.gate_vector import gate_vector
 from headscope.messages import GatePreset, GateVectorIn, GateVectorOut
 from headscope.store import gates, run_gates, runs
+from headscope.store.gate_source import from_file
+from headscope.store.gates import SavedGates
 from headscope.web.deps import App, StoreSession, shared_or_signed_in
+from headscope.web.limits import read_upload
 from headscope.web.present import gate_vector_out
 from headscope.web.resolve import known_model
 from headscope.web.routes.results import Threshold, result_of
@@ -44,11 +48,38 @@ def keep_gates(body: GateVectorIn, app: App, session: StoreSession, response: Re
     422 for gates of another shape or outside [0, 1], telling which; 404 for an unknown model.
     """
     model = known_model(app, body.model)
-    kept = gates.add(session, gate_vector(body.name, model, body.gates, body.origin, body.ablation))
-    if not kept.new:
-        response.status_code = 200
-    response.headers["Location"] = f"/api/v1/gates/{kept.row.id}"
-    return gate_vector_out(kept.row)
+    vector = gate_vector(body.name, model, body.gates, body.origin, body.ablation)
+    return _kept(gates.add(session, vector), response)
+
+
+@router.post(
+    "/upload",
+    status_code=201,
+    summary="Save gates from a file: JSON, CSV or safetensors",
+    responses={200: {"model": GateVectorOut}},
+)
+def upload_gates(
+    app: App,
+    session: StoreSession,
+    response: Response,
+    file: Annotated[
+        UploadFile,
+        "As the export writes them. .json: `gates`, a list of numbers per layer. .csv, .tsv: columns layer, "
+        "head, gate. .safetensors: a tensor `gates` of float64, 32, 16 or bfloat16.",
+    ],
+    name: Annotated[str, Form(max_length=200, description="The file's own, or its name, where unset.")] = "",
+    model: Annotated[
+        str, Form(max_length=200, description="Whose they are, for a file that doesn't say; CSV never does.")
+    ] = "",
+) -> GateVectorOut:
+    """200 where the same gates are saved already. 413 for too large a file, 422 for one that holds no gates
+    of the model, naming the line and the column or the head.
+    """
+    content = read_upload(file, app.settings.max_upload_bytes)
+    filename = file.filename or "upload"
+    info_of = partial(known_model, app)
+    vector = from_file(filename, content, info_of, name=name.strip(), model=model, insist=False)
+    return _kept(gates.add(session, vector), response)
 
 
 @router.post(
@@ -76,11 +107,7 @@ def keep_gates_of_run(
     run = runs.get(session, run_id)
     chosen = None if seed == "mean" else int(seed)
     vector = run_gates.take(session, run, known_model(app, run.model), preset, chosen, threshold)
-    kept = gates.add(session, vector)
-    if not kept.new:
-        response.status_code = 200
-    response.headers["Location"] = f"/api/v1/gates/{kept.row.id}"
-    return gate_vector_out(kept.row)
+    return _kept(gates.add(session, vector), response)
 
 
 @router.get("/{gates_id}", summary="One gate vector")
@@ -115,6 +142,13 @@ def export_gates(
         media_type=FORMATS[format],
         headers={"Content-Disposition": f'attachment; filename="{filename(vector, format)}"'},
     )
+
+
+def _kept(kept: SavedGates, response: Response) -> GateVectorOut:
+    if not kept.new:
+        response.status_code = 200
+    response.headers["Location"] = f"/api/v1/gates/{kept.row.id}"
+    return gate_vector_out(kept.row)
 
 
 @of_runs.get("", summary="Gates that a finished run gives, to try on a prompt")

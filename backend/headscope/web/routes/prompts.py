@@ -65,8 +65,8 @@ def upload_prompts(
     response: Response,
     file: Annotated[
         UploadFile,
-        "In UTF-8. .txt: one prompt. .jsonl: one string per line, or objects with `text` or `prompt`. "
-        ".csv: a column of that name, or one column. Up to 10,000 prompts.",
+        ".txt: one prompt. .jsonl: one string per line, or objects with `text` or `prompt`. "
+        ".csv, .tsv: a column of that name, or one column. Up to 10,000 prompts.",
     ],
     name: Annotated[str, Form(max_length=200, description="The file's name where unset.")] = "",
 ) -> PromptOut:

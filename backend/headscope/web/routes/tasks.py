@@ -35,7 +35,8 @@ def upload_task(
     session: StoreSession,
     response: Response,
     file: Annotated[
-        UploadFile, "JSONL or CSV in UTF-8 with prompt, target and, where there is one, counterfactual."
+        UploadFile,
+        "JSONL, or CSV with any separator: prompt, target and, where there is one, counterfactual.",
     ],
     name: Annotated[
         str, Form(max_length=64, description="How URLs and commands call it: a-z, 0-9 and hyphens.")

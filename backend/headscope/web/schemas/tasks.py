@@ -19,6 +19,7 @@ class TaskOut(Schema):
         source="https://github.com/ericwtodd/function_vectors",
         licence="MIT",
         n_rows=205,
+        unused="",
         content_hash=REVISION,
         template="Q: {prompt}\nA: {target}",
         shots=5,
@@ -36,6 +37,10 @@ class TaskOut(Schema):
     source: str
     licence: str
     n_rows: int | None
+    unused: str = Field(
+        description="How many rows aren't used and why, in words: the same prompt counts once. Empty where "
+        "all are."
+    )
     content_hash: str
     template: str | None
     shots: int

@@ -234,6 +234,29 @@ describe("gates to start from", () => {
     expect(inAddress("mute")).toBe("1.3");
   });
 
+  it("are read from a file; a fault is said, and another file may follow", async () => {
+    const UPLOAD = "POST /api/v1/gates/upload";
+    const network = await open("/lab", {
+      "GET /api/v1/gates": [],
+      [UPLOAD]: problem(422, {
+        code: "bad-gates",
+        detail: "g.csv, line 3: x is no gate.",
+        remedy: "Mend it.",
+      }),
+    });
+    choose(/^Preset/, /Saved gates/);
+    const input = await screen.findByLabelText("A file with gates");
+    const file = new File(["layer,head,gate"], "g.csv");
+    fireEvent.change(input, { target: { files: [file] } });
+    expect(textOf(await screen.findByRole("alert"))).toBe("g.csv, line 3: x is no gate.Mend it.");
+    network.answer({ [UPLOAD]: kept(), "GET /api/v1/gates": [kept()] });
+    fireEvent.change(input, { target: { files: [file] } });
+    expect(await screen.findByText("no induction")).toBeTruthy();
+    expect(screen.queryByRole("alert")).toBeNull();
+    const sent = network.asked(UPLOAD)[0]?.body;
+    expect(sent instanceof FormData && sent.get("model")).toBe("tiny");
+  });
+
   it("are named as missing where none is kept, and why where they can't be had", async () => {
     const network = await open("/lab", { "GET /api/v1/gates": [] });
     choose(/^Preset/, /Saved gates/);

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { type ApiError, asApiError } from "../../api/errors";
 import { labApi, labQueries } from "../../api/lab";
 import type { GateVector } from "../../api/labTypes";
@@ -30,15 +30,28 @@ export function SavedGates({ sizes, onClose }: SavedGatesProps) {
     }
     void vectors.refetch();
   };
+  const open = async (file: File) => {
+    setError(undefined);
+    const form = new FormData();
+    form.append("file", file);
+    form.append("model", model);
+    try {
+      await labApi.uploadGates(form);
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    }
+    void vectors.refetch();
+  };
   const failed = error ?? vectors.error;
   return (
     <Dialog title="Saved gates" onClose={onClose}>
-      {failed && <ProblemNote error={failed} retry={vectors.refetch} />}
+      <GateFile onOpen={open} />
+      {failed && <ProblemNote error={failed} retry={error ? undefined : vectors.refetch} />}
       {vectors.isLoading && (
         <div className="skeleton list-skeleton" role="status" aria-label="Loading saved gates" />
       )}
       {vectors.data?.length === 0 && (
-        <p>No gates of this model are saved yet. Set some on the board and save them.</p>
+        <p>No gates of this model are saved yet. Set some on the board and save them, or open a file.</p>
       )}
       <ul className="choice-list">
         {vectors.data?.map((vector) => (
@@ -52,6 +65,40 @@ export function SavedGates({ sizes, onClose }: SavedGatesProps) {
         ))}
       </ul>
     </Dialog>
+  );
+}
+
+/** Save the gates in a file, as the export writes them. */
+function GateFile({ onOpen }: { onOpen: (file: File) => Promise<void> }) {
+  const [busy, setBusy] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <div className="source-row">
+      <button
+        type="button"
+        className="button"
+        disabled={busy}
+        title="JSON, CSV with columns layer, head and gate, or safetensors"
+        onClick={() => input.current?.click()}
+      >
+        {busy ? "Reading…" : "From a file"}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        aria-label="A file with gates"
+        accept=".json,.csv,.tsv,.safetensors"
+        onChange={async ({ target }) => {
+          const file = target.files?.[0];
+          if (!file) return;
+          setBusy(true);
+          await onOpen(file);
+          setBusy(false);
+          target.value = "";
+        }}
+      />
+    </div>
   );
 }
 

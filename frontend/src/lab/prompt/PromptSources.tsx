@@ -102,7 +102,7 @@ export function PromptSources({ editing, onEdit, onOther, children }: PromptSour
           type="file"
           hidden
           aria-label="A file with prompts"
-          accept=".txt,.jsonl,.csv,text/plain,text/csv"
+          accept=".txt,.jsonl,.csv,.tsv,text/plain,text/csv"
           onChange={(event) => {
             take(event.target.files?.[0]);
             event.target.value = "";

@@ -72,4 +72,4 @@ def _encoded(tokenizer: Tokenizer, text: str, index: int) -> list[int]:
     try:
         return tokenizer.encode(text)
     except HeadscopeError as error:
-        raise type(error)(f"Document {index + 1}: {error.message}", error.remedy, code=error.code) from error
+        raise error.about(f"Document {index + 1}") from error
