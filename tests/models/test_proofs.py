@@ -74,7 +74,13 @@ def test_what_is_no_proof_of_today_is_none(
     info = loaded(proofs, llama_folder).info
     (kept,) = (tmp_path / "proofs").glob("*.json")
     whole = json.loads(kept.read_text())
-    for changed in ({**whole, "version": 0}, {**whole, "library": "4.0.0"}, {**whole, "checks": [1]}, []):
+    for changed in (
+        {**whole, "version": 0},
+        {**whole, "code_version": "0.0"},
+        {**whole, "library": "4.0.0"},
+        {**whole, "checks": [1]},
+        [],
+    ):
         kept.write_text(json.dumps(changed))
         assert proofs.get(info) is None
     kept.write_text("{")

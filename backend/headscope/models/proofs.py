@@ -1,7 +1,7 @@
-"""What was proved of models: made on the first load of weights in a precision, and kept beside them.
+"""What was proved of models: made on the first load of weights in a precision, kept in the data folder.
 
-A proof belongs to a revision, a dtype and the transformers that was the plain model: where one of them is
-another, it is made anew. Loads no torch but to prove.
+A proof belongs to a revision, a dtype, a version of Headscope and the transformers that was the plain model:
+where one of them is another, it is made anew. Loads no torch but to prove.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import logging
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headscope import __version__
 from headscope.core.model.capabilities import VERSION, Proof
 from headscope.core.model.info import ModelInfo
 
@@ -37,7 +39,9 @@ class Proofs:
             proof = Proof.from_json(stored)
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        if (proof.revision, proof.dtype, proof.version) != (info.revision, info.dtype, VERSION):
+        if (proof.revision, proof.dtype) != (info.revision, info.dtype):
+            return None
+        if (proof.version, proof.code_version) != (VERSION, __version__):
             return None
         if _library() not in ("", proof.library):
             return None
@@ -63,7 +67,7 @@ class Proofs:
     def put(self, proof: Proof) -> None:
         """Keep a proof, in place of an earlier one; where it can't be written, it is made anew next time."""
         path = self._path(proof.revision, proof.dtype)
-        temporary = path.with_suffix(".part")
+        temporary = path.with_suffix(f".{os.getpid()}.part")
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             temporary.write_text(json.dumps(proof.to_json(), indent=1), encoding="utf-8")
