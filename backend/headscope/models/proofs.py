@@ -56,12 +56,16 @@ class Proofs:
         self.put(proof)
         return proof
 
+    def of(self, model: HeadModel) -> Proof:
+        """What was proved of a loaded model; made now where nothing was."""
+        return self.get(model.info) or self.prove(model)
+
     def load(self, folder: Path, *, name: str, dtype: str, device: str, attention: str) -> HeadModel:
         """Load a folder, with its proof: the one that is kept, or one made now. Raises what loading does."""
         from headscope.core.model.load import load_model
 
         model = load_model(folder, name=name, dtype=dtype, device=device, attention=attention)
-        _bridged(model).proof = self.get(model.info) or self.prove(model)
+        _bridged(model).proof = self.of(model)
         return model
 
     def put(self, proof: Proof) -> None:
