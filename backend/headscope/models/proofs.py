@@ -12,6 +12,7 @@ import logging
 import os
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,7 @@ def _bridged(model: HeadModel) -> BridgedModel:
     return model
 
 
+@cache
 def _library() -> str:
     """The version of transformers here; empty where pages are served without it."""
     try:
