@@ -87,3 +87,11 @@ def test_adding_shows_what_was_found(shell: Shell, llama_folder: Path) -> None:
     assert "z times W_O is what attention writes" in said
     assert "mine is read right." in said
     assert "mine is added" in said
+
+
+def test_a_run_that_needs_what_is_lost_is_refused_before_it_begins(shell: Shell, norms_last: Path) -> None:
+    shell("models", "check", norms_last, code=1)
+    said = shell("run", "residual", "--model", norms_last, code=2).stderr
+    assert "can't give circuits from weights: patterns times s x W_V" in said
+    assert "attention patterns, gates on heads" in said
+    assert shell.json("runs", "list", "--json") == []

@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from safetensors.torch import load_file, save_file
@@ -74,7 +75,14 @@ def test_what_is_no_proof_of_today_is_none(
     info = loaded(proofs, llama_folder).info
     (kept,) = (tmp_path / "proofs").glob("*.json")
     whole = json.loads(kept.read_text())
-    for changed in ({**whole, "version": 0}, {**whole, "library": "4.0.0"}, {**whole, "checks": [1]}, []):
+    others: list[Any] = [
+        {**whole, "version": 0},
+        {**whole, "code_version": "0.0"},
+        {**whole, "library": "4.0.0"},
+        {**whole, "checks": [1]},
+        [],
+    ]
+    for changed in others:
         kept.write_text(json.dumps(changed))
         assert proofs.get(info) is None
     kept.write_text("{")

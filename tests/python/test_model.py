@@ -50,6 +50,12 @@ def test_by_name(here: Path) -> None:
     assert model.info.revision in repr(model)
 
 
+def test_what_it_is_proved_to_give(here: Path) -> None:
+    model = hs.load("headscope-2l")
+    assert all(model.proof.has(each) for each in ("patterns", "gating", "circuits", "attribution"))
+    assert list((here / "proofs").glob(f"{model.info.revision}-float32.json"))
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "says"),
     [

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from headscope import __version__
 from headscope.core.model.capabilities import Check, Proof
 from headscope.jobs.device import find_device
 from headscope.jobs.device_queue import DeviceQueue
@@ -38,7 +39,7 @@ def without_patterns(catalogue: Catalogue) -> Proof:
     """A kept proof by which the model's patterns aren't read right."""
     info = catalogue.info(MODEL)
     library = importlib.metadata.version("transformers")
-    proof = Proof(MODEL, info.revision, info.dtype, (WRONG,), 0.1, library=library)
+    proof = Proof(MODEL, info.revision, info.dtype, (WRONG,), 0.1, code_version=__version__, library=library)
     catalogue.proofs.put(proof)
     return proof
 

@@ -1,7 +1,7 @@
-"""What was proved of models: made on the first load of weights in a precision, and kept beside them.
+"""What was proved of models: made on the first load of weights in a precision, kept in the data folder.
 
-A proof belongs to a revision, a dtype and the transformers that was the plain model: where one of them is
-another, it is made anew. Loads no torch but to prove.
+A proof belongs to a revision, a dtype, a version of Headscope and the transformers that was the plain model:
+where one of them is another, it is made anew. Loads no torch but to prove.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import logging
+import os
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headscope import __version__
 from headscope.core.model.capabilities import VERSION, Proof
 from headscope.core.model.info import ModelInfo
 
@@ -37,7 +40,9 @@ class Proofs:
             proof = Proof.from_json(stored)
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        if (proof.revision, proof.dtype, proof.version) != (info.revision, info.dtype, VERSION):
+        if (proof.revision, proof.dtype) != (info.revision, info.dtype):
+            return None
+        if (proof.version, proof.code_version) != (VERSION, __version__):
             return None
         if _library() not in ("", proof.library):
             return None
@@ -52,18 +57,22 @@ class Proofs:
         self.put(proof)
         return proof
 
+    def of(self, model: HeadModel) -> Proof:
+        """What was proved of a loaded model; made now where nothing was."""
+        return self.get(model.info) or self.prove(model)
+
     def load(self, folder: Path, *, name: str, dtype: str, device: str, attention: str) -> HeadModel:
         """Load a folder, with its proof: the one that is kept, or one made now. Raises what loading does."""
         from headscope.core.model.load import load_model
 
         model = load_model(folder, name=name, dtype=dtype, device=device, attention=attention)
-        _bridged(model).proof = self.get(model.info) or self.prove(model)
+        _bridged(model).proof = self.of(model)
         return model
 
     def put(self, proof: Proof) -> None:
         """Keep a proof, in place of an earlier one; where it can't be written, it is made anew next time."""
         path = self._path(proof.revision, proof.dtype)
-        temporary = path.with_suffix(".part")
+        temporary = path.with_suffix(f".{os.getpid()}.part")
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             temporary.write_text(json.dumps(proof.to_json(), indent=1), encoding="utf-8")
@@ -82,6 +91,7 @@ def _bridged(model: HeadModel) -> BridgedModel:
     return model
 
 
+@cache
 def _library() -> str:
     """The version of transformers here; empty where pages are served without it."""
     try:

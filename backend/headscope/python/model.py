@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from headscope.core.gating.ablation import Ablation
 from headscope.core.gating.gate_vector import GateVector
+from headscope.core.model.capabilities import Proof
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.tokens import Tokenizer
 from headscope.errors import Invalid
@@ -66,6 +67,13 @@ class Model:
         with self.loaded.model(self.name, dtype="float32", attention="sdpa") as heads:
             return heads
 
+    @property
+    def proof(self) -> Proof:
+        """What it is proved to give, in float32, against the plain model: ``has("patterns")``, and ``checks``
+        with their largest differences. Weights that were never checked are loaded for it.
+        """
+        return self._catalogue.proof(self.name) or self._catalogue.proofs.of(self.heads)
+
     def logits(self, text: str) -> Float[np.ndarray, "pos vocab"]:
         """Logits of the next token at each of the text's positions, under the gates of an open ``hs.gated``.
 
@@ -108,6 +116,7 @@ class Model:
 
         given = table.detach().cpu().numpy() if isinstance(table, torch.Tensor) else table
         heads = self.heads
+        self.proof.require(["gating"])
         inside = of_text(heads, kind, rows, seed)
         return heads.gated(torch.from_numpy(gate_table(given, self.info)).to(heads.device), inside)
 

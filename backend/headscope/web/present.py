@@ -177,6 +177,7 @@ def share_out(share: Share, base_url: str) -> ShareOut:
 def model_out(models: Catalogue, entry: ModelEntry, resident_on: list[str], *, card: bool) -> ModelOut:
     """A catalogue's entry; what its weights would tell is null while they aren't here."""
     info = models.info(entry.name) if entry.ready else None
+    proof = models.proofs.get(info) if info else None
     return ModelOut(
         name=entry.name,
         title=entry.title,
@@ -198,7 +199,7 @@ def model_out(models: Catalogue, entry: ModelEntry, resident_on: list[str], *, c
         bytes_on_disk=entry.bytes_on_disk,
         card=entry.card if card else None,
         resident_on=resident_on,
-        proof=None if (proof := models.proof(entry.name)) is None else ProofOut.of(proof),
+        proof=ProofOut.of(proof) if proof else None,
     )
 
 

@@ -157,7 +157,7 @@ def test_clipped_values_are_a_stated_limit(tmp_path: Path) -> None:
     config = transformers.OlmoConfig(clip_qkv=0.3, **SIZES, **SHARED)
     proof = prove(loaded(saved(config, tmp_path)))
     assert proof.has("circuits")
-    assert "clipped at ±0.3" in " ".join(proof.limits("circuits"))
+    assert "±0.3 are cut" in " ".join(proof.limits("circuits"))
 
 
 def test_weights_that_are_no_numbers_fail(llama_folder: Path) -> None:

@@ -27,7 +27,7 @@ WORDS: Final[Mapping[Capability, str]] = {
 Verdict = Literal["holds", "limited", "fails"]
 
 VERSION: Final = 1
-"""Goes up when the checks change; a proof of before is made anew."""
+"""Goes up when the checks, or what they check, change within a release; a proof of before is made anew."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,8 @@ class Proof:
     checks: tuple[Check, ...]
     seconds: float
     version: int = VERSION
+    code_version: str = ""
+    """The version of Headscope that read the model."""
     library: str = ""
     """The version of transformers whose model was the plain one."""
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 import torch
 
+from headscope import __version__
 from headscope.core.model.bridge import BridgedModel
 from headscope.core.model.capabilities import Check, Proof, Verdict
 from headscope.core.proof import attribution, circuits, gating, logits, patterns
@@ -50,6 +51,7 @@ def prove(model: BridgedModel) -> Proof:
         model.info.dtype,
         checks,
         round(time.perf_counter() - started, 3),
+        code_version=__version__,
         library=importlib.metadata.version("transformers"),
     )
 
