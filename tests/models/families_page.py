@@ -85,7 +85,7 @@ class Row:
         if info.n_kv_heads != info.n_heads:
             heads = "head" if info.n_kv_heads == 1 else "heads"
             said.insert(0, f"{info.n_heads} heads over {info.n_kv_heads} key-value {heads}.")
-        can = {capability: proof.has(capability) for capability in _SHOWN}
+        can: dict[str, bool] = {capability: proof.has(capability) for capability in _SHOWN}
         return cls(info.architecture, can, " ".join(dict.fromkeys(said)))
 
     @classmethod

@@ -14,7 +14,7 @@ import torch
 from headscope.core.attribution.logit import attribute
 from headscope.core.circuits.weights import read_weights
 from headscope.core.model.bridge import BridgedModel
-from headscope.core.model.capabilities import Proof
+from headscope.core.model.capabilities import CAPABILITIES, Proof
 from headscope.core.model.load import load_model
 from headscope.core.model.packing import pack
 from headscope.core.patterns.reading import look
@@ -171,7 +171,7 @@ def test_attribution_adds_up_to_the_plain_logit_or_is_refused(pair: Pair) -> Non
 
 
 def test_what_fails_is_refused_by_name(pair: Pair) -> None:
-    lost = [name for name in ("circuits", "attribution", "patterns") if not pair.proof.has(name)]
+    lost = [name for name in CAPABILITIES if not pair.proof.has(name)]
     for capability in lost:
         with pytest.raises(Refused) as refused:
             pair.proof.require([capability])

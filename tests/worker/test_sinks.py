@@ -12,9 +12,10 @@ import transformers
 from headscope.core.arrays import decode
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.load import load_model
-from headscope.messages import LookIn, PatternsIn, TypedArray
+from headscope.core.patterns.reading import look
+from headscope.messages import PatternsIn, TypedArray
 from headscope.messages.lab import LabIn
-from headscope.worker.lab import look, patterns
+from headscope.worker.lab import patterns
 from headscope.worker.lab.prompt import read
 from models.families import FAMILIES, save
 
@@ -71,6 +72,8 @@ def test_the_rest_of_a_long_prompts_rows_is_what_tokens_get(
 
 def test_the_look_has_the_share_of_each_query(model: HeadModel, folder: Path) -> None:
     prompt = read(model, LabIn(model="tiny", text=TEXT))
-    thumbs = look.plan(model, prompt, LookIn(model="tiny", text=TEXT)).run().thumbs
-    shares = (array(thumbs.sinks) / 255.0) ** 2
+    thumbs = look(model, prompt.ids, [[] for _ in prompt.ids]).thumbs
+    assert thumbs is not None
+    assert thumbs.sinks is not None
+    shares = (thumbs.sinks / 255.0) ** 2
     np.testing.assert_allclose(shares, plain_sinks(folder, prompt.ids), atol=5e-3)

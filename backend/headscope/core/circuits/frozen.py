@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int
@@ -75,6 +76,8 @@ def freeze(weights: Weights, ids: Sequence[int]) -> Frozen:
     def scale(norm: nn.Module | None) -> torch.Tensor:
         return ones if norm is None else norm_scale(norm, seen[norm])
 
+    final = cast("nn.Module", parts.final_norm)  # weights without one were refused
+
     embedded = weights.W_E[tokens[0]]
     placed = torch.zeros_like(embedded) if weights.W_pos is None else weights.W_pos[: len(ids)]
     return Frozen(
@@ -82,8 +85,8 @@ def freeze(weights: Weights, ids: Sequence[int]) -> Frozen:
         torch.stack(patterns).to(weights.dtype),
         torch.stack([scale(norm) for norm in parts.entry_norms]),
         torch.stack([scale(norm) for norm in parts.attention_norms]),
-        scale(parts.final_norm),
+        scale(final),
         torch.stack([embedded, placed, torch.zeros_like(embedded)]),
-        seen[parts.final_norm],
+        seen[final],
         logits[0].to(weights.dtype),
     )

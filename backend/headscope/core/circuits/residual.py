@@ -145,7 +145,8 @@ def norms(weights: Weights, ids: Sequence[int]) -> Norms:
 
 def _norms(out: Float[torch.Tensor, "*axes width"], n: int) -> Float[torch.Tensor, " pos"]:
     """Of one row, whether it has an axis of its own or not."""
-    return out.view(n, -1).norm(dim=1).cpu()
+    norms: torch.Tensor = out.view(n, -1).norm(dim=1)
+    return norms.cpu()
 
 
 def _first_writers(weights: Weights) -> tuple[list[str], list[torch.Tensor], list[torch.Tensor]]:

@@ -42,7 +42,7 @@ def meeting(module: nn.Module, met: Met) -> Iterator[None]:
             )
         return out
 
-    module.forward = forward  # type: ignore[method-assign]
+    module.forward = forward
     try:
         yield
     finally:

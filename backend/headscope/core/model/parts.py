@@ -39,7 +39,7 @@ def locate(module: nn.Module, adapter: Any, info: ModelInfo) -> Parts:
     use. Raises Invalid where a layer has no attention output projection.
     """
     try:
-        names = usual_names(module, info) if adapter is None else adapter.component_mapping
+        names: Any = usual_names(module, info) if adapter is None else adapter.component_mapping
         inner = names["blocks"].submodules
         blocks = [module.get_submodule(f"{names['blocks'].name}.{layer}") for layer in range(info.n_layers)]
         attentions = [block.get_submodule(inner["attn"].name) for block in blocks]

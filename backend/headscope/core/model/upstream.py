@@ -6,7 +6,7 @@ module whose weights its bridge names.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -24,7 +24,7 @@ def prepare(twin: Any) -> None:
     values of Falcon-40B's groups stand together, where the model has each group's beside one another.
     """
     for part in twin.modules():
-        name, fused = type(part).__name__, getattr(part, "query_key_value", None)
+        name, fused = type(part).__name__, cast("nn.Linear", getattr(part, "query_key_value", None))
         if name == "GPTNeoXAttention" and fused.bias is None:
             fused.bias = nn.Parameter(fused.weight.new_zeros(len(fused.weight)), requires_grad=False)
         elif name == "FalconAttention" and part.new_decoder_architecture:
