@@ -117,8 +117,10 @@ def test_a_task_that_is_none(here: Path, tmp_path: Path) -> None:
     with pytest.raises(Invalid) as empty:
         hs.add_task([])
     assert empty.value.code == "no-rows"
-    with pytest.raises(Invalid, match="Line 1"):
+    with pytest.raises(Invalid, match=r"rows.jsonl, line 1"):
         hs.add_task([{"prompt": "a"}])
+    with pytest.warns(UserWarning, match=r"1 of \d+ rows unused"):
+        hs.add_task([*ROWS, ROWS[0]], name="twice")
     hs.add_task(ROWS, name="letters")
     with pytest.raises(Refused) as taken:
         hs.add_task(ROWS[:5], name="letters")

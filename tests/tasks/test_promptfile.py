@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.errors import Invalid, TooLarge
+from headscope.files.table import SEPARATORS
 from headscope.messages import MAX_TEXT
 from headscope.tasks.promptfile import read_prompts
 from headscope.tasks.prompts import MAX_PROMPTS, beginning, content_id, prompt_set
@@ -24,10 +25,10 @@ def texts(filename: str, content: bytes) -> list[str]:
     return list(read_prompts(filename, content).texts)
 
 
-def as_csv(rows: list[list[str]]) -> bytes:
+def as_csv(rows: list[list[str]], mark: str = ",", encoding: str = "utf-8") -> bytes:
     out = io.StringIO(newline="")
-    csv.writer(out, quoting=csv.QUOTE_ALL).writerows(rows)
-    return out.getvalue().encode()
+    csv.writer(out, quoting=csv.QUOTE_ALL, delimiter=mark).writerows(rows)
+    return out.getvalue().encode(encoding)
 
 
 @given(TEXTS, st.sampled_from(["text", "prompt", None]), st.booleans())
@@ -36,12 +37,41 @@ def test_json_lines_come_back(prompts: list[str], field: str | None, mark: bool)
     assert texts("a.jsonl", b"\xef\xbb\xbf" * mark + "\n\n".join(lines).encode()) == prompts
 
 
-@given(TEXTS, st.sampled_from(["text", "Prompt", " TEXT "]), st.booleans())
-def test_csv_comes_back(prompts: list[str], field: str, more: bool) -> None:
+@given(
+    TEXTS,
+    st.sampled_from(["text", "Prompt", " TEXT "]),
+    st.booleans(),
+    st.sampled_from(list(SEPARATORS)),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_a_table_comes_back(prompts: list[str], field: str, more: bool, mark: str, encoding: str) -> None:
     rows = [[field], *([text] for text in prompts)]
     if more:
         rows = [["id", *row] for row in rows]
-    assert texts("a.csv", as_csv(rows)) == prompts
+    assert texts("a.csv", as_csv(rows, mark, encoding)) == prompts
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ("input;output\na;b\nc\n", "csv-separator"),
+        ("Hello; you\nthe cat\n", "csv-separator"),
+        ("input;output\na;b\n", "no-prompt-field"),
+        ("a\tb\nc\td\n", "no-prompt-field"),
+        ("a,b;c\nd,e;f\n", "csv-separator"),
+    ],
+)
+def test_a_table_is_never_taken_for_prompts(content: str, code: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        texts("a.csv", content.encode())
+    assert (refused.value.code, "`text`" in refused.value.remedy or "first line" in refused.value.remedy) == (
+        code, True,
+    )  # fmt: skip
+
+
+def test_separators_in_a_named_or_quoted_column_are_text() -> None:
+    assert texts("a.csv", b"text\nHello; you\na|b\n") == ["Hello; you", "a|b"]
+    assert texts("a.csv", b'"Hello; you"\nthe cat; there\n') == ["Hello; you", "the cat; there"]
 
 
 @given(TEXTS.filter(lambda prompts: prompts[0].strip().lower() not in ("text", "prompt")))

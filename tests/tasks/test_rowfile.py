@@ -32,10 +32,21 @@ def test_jsonl_round_trip(rows: list[Row], mark: bool) -> None:
     assert read("a.jsonl", content) == rows
 
 
-@given(ROWS, st.booleans())
-def test_csv_round_trip(rows: list[Row], mark: bool) -> None:
-    content = b"\xef\xbb\xbf" * mark + to_csv(rows)
+@given(ROWS, st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"]))
+def test_csv_round_trip(rows: list[Row], encoding: str) -> None:
+    content = to_csv(rows).decode().encode(encoding)
     assert read("A.CSV", content) == rows
+
+
+@pytest.mark.parametrize("mark", list(";\t|"))
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_table_may_have_any_separator_and_line_end(mark: str, end: str) -> None:
+    text = 'target,prompt,counterfactual\n"b, c", "a","d"\ne,f,\n'
+    source = text.replace('"b, c"', "@").replace(",", mark).replace("@", '"b, c"').replace("\n", end)
+    assert placed("a.csv", source.encode("utf-16-le")) == [
+        (2, Row("a", "b, c", "d")),
+        (3, Row("f", "e")),
+    ]
 
 
 @given(

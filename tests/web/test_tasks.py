@@ -51,7 +51,7 @@ def test_rows_that_are_not_used_are_said(client: TestClient) -> None:
 
 
 def test_what_is_wrong_with_a_form_is_said_in_the_pages_own_ways(bad: TestClient) -> None:
-    form = {"files": {"file": ("rows.csv", ROWS)}, "data": {"name": "x", "shots": "many"}}
+    form: dict[str, Any] = {"files": {"file": ("rows.csv", ROWS)}, "data": {"name": "x", "shots": "many"}}
     on_page = bad.post("/api/v1/tasks", headers={"X-Headscope-Reader": "page"}, **form).json()
     assert on_page["remedy"] == "Change shots and try again."
     assert "openapi.json" in bad.post("/api/v1/tasks", **form).json()["remedy"]

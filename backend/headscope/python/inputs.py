@@ -60,7 +60,7 @@ def named(params: Mapping[str, Any], references: Mapping[str, str], keeper: Keep
 def is_rows(task: object) -> bool:
     """Whether a task is given by its rows or its file, and not by its name."""
     if isinstance(task, str):
-        return task.lower().endswith((".csv", ".jsonl", ".ndjson"))
+        return task.lower().endswith((".csv", ".tsv", ".jsonl", ".ndjson"))
     return True
 
 
@@ -71,14 +71,7 @@ def row_file(rows: Rows | str | Path | Any, name: str | None = None) -> RowFile:
     """
     if isinstance(rows, str | Path):
         path = Path(rows).expanduser()
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise NotFound(
-                f"{path} can't be read: {error.strerror}.",
-                "Name a .jsonl or .csv file, or a task as hs.list_tasks() lists them.",
-                code="file-unreadable",
-            ) from error
+        content = _content(path, "Name a .jsonl, .csv or .tsv file, or a task as hs.list_tasks() lists them.")
         return RowFile(name or _by_content(path.stem, content), path.name, content)
     listed = rows.to_dict("records") if hasattr(rows, "to_dict") else rows
     lines = [json.dumps(_row(row), ensure_ascii=False) for row in _listed(listed)]
@@ -87,9 +80,13 @@ def row_file(rows: Rows | str | Path | Any, name: str | None = None) -> RowFile:
 
 
 def prompt_file(prompts: Sequence[str] | str | Path) -> tuple[str, bytes]:
-    """Prompts, or a .txt, .jsonl or .csv file of them, as a file's name and content."""
+    """Prompts, or a .txt, .jsonl, .csv or .tsv file of them, as a file's name and content.
+
+    Raises ``NotFound`` (file-unreadable).
+    """
     if isinstance(prompts, Path):
-        return prompts.name, prompts.read_bytes()
+        path = prompts.expanduser()
+        return path.name, _content(path, "Name a .txt, .jsonl, .csv or .tsv file.")
     if isinstance(prompts, str):
         return "prompt.txt", prompts.encode()
     return "prompts.jsonl", "".join(f"{json.dumps(p, ensure_ascii=False)}\n" for p in prompts).encode()
@@ -99,6 +96,13 @@ def warn_unused(words: str) -> None:
     """Warn of rows of a task that aren't used, where there are any."""
     if words:
         warnings.warn(words, stacklevel=3)
+
+
+def _content(path: Path, remedy: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise NotFound(f"{path} can't be read: {error.strerror}.", remedy, code="file-unreadable") from error
 
 
 def _named(value: Any, kind: str | None, keeper: Keeper) -> Any:

@@ -122,7 +122,7 @@ def _words(place: Place, given: Mapping[str, Any]) -> dict[str, str]:
 def _of_safetensors(name: str, content: bytes) -> ReadGates:
     place = Place(name)
     try:
-        tensors = dict(deserialize(content))
+        tensors = dict(deserialize(content))  # type: ignore[no-untyped-call]
     except SafetensorError as error:
         raise place.fault(
             f"this isn't a safetensors file: {error}.", "Save the gates again.", "bad-gates"
