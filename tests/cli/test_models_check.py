@@ -94,4 +94,4 @@ def test_a_run_that_needs_what_is_lost_is_refused_before_it_begins(shell: Shell,
     said = shell("run", "residual", "--model", norms_last, code=2).stderr
     assert "can't give circuits from weights: patterns times s x W_V" in said
     assert "attention patterns, gates on heads" in said
-    assert shell.json("runs", "list", "--json") == []
+    assert shell.json("runs", "list", "--json")["total"] == 0
