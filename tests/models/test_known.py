@@ -83,7 +83,7 @@ def test_the_list_goes_from_small_to_large_and_says_what_fits() -> None:
 
 def config_of(family: str, **changes: Any) -> dict[str, Any]:
     names = {"gpt2": "GPT2LMHeadModel", "gemma3_text": "Gemma3ForCausalLM", "llama": "LlamaForCausalLM"}
-    config = transformers.AutoConfig.for_model(family).to_dict()
+    config: dict[str, Any] = transformers.AutoConfig.for_model(family).to_dict()
     return config | {"architectures": [names[family]]} | changes
 
 

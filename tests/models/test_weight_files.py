@@ -39,7 +39,7 @@ CONFIGS: dict[str, Callable[[], transformers.PretrainedConfig]] = {
 }  # fmt: skip
 
 
-def save(kind: str, folder: Path) -> tuple[Path, torch.nn.Module]:
+def save(kind: str, folder: Path) -> tuple[Path, transformers.PreTrainedModel]:
     torch.manual_seed(0)
     module = transformers.AutoModelForCausalLM.from_config(CONFIGS[kind]())
     module.save_pretrained(folder)

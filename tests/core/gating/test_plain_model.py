@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 
 import headscope
 from headscope.core.gating.baking import bake
@@ -94,6 +95,22 @@ def test_gates_of_another_shape_or_weights_are_refused(
         assert error.value.code == code
     with headscope.gated(plain_llama, vector.gates.tolist()):
         pass
+
+
+def test_weights_that_were_replaced_after_the_model_was_loaded_are_noticed(
+    llama_folder: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(llama_folder, tmp_path / "own"))
+    before = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    with headscope.gated(before, gates_for(loaded(folder))):
+        pass
+    weights = load_file(folder / "model.safetensors")
+    doubled = {name: 2 * tensor for name, tensor in weights.items()}
+    save_file(doubled, folder / "model.safetensors", {"format": "pt"})
+    now = gates_for(loaded(folder))
+    with pytest.raises(Invalid, match="in memory is another") as error, headscope.gated(before, now):
+        pass
+    assert error.value.code == "other-model"
 
 
 def test_a_hook_that_isnt_reached_is_said(

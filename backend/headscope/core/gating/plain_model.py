@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import safe_open
 from torch import nn
 
 from headscope.core.gating.ablation import Ablation
@@ -26,6 +27,7 @@ from headscope.core.model.hooks import capturing_z, gated
 from headscope.core.model.info import ModelInfo
 from headscope.core.model.parts import locate
 from headscope.core.model.revision import revision
+from headscope.core.model.weight_files import weight_files
 from headscope.errors import HeadscopeError, Invalid
 
 
@@ -106,7 +108,14 @@ def _table(gates: GateVector | Any, info: ModelInfo, model: nn.Module) -> torch.
     if not bool(((table >= 0) & (table <= 1)).all()):
         raise Invalid("Gates lie between 0 and 1.", "Give 0 for off, 1 for on.", code="bad-gates")
     here = _revision(info.name)
-    if isinstance(gates, GateVector) and here and gates.revision and gates.revision != here:
+    known = isinstance(gates, GateVector) and gates.revision
+    if here and known and gates.revision == here and (changed := _changed_since(Path(info.name), model)):
+        raise Invalid(
+            f"{changed} in memory is another than that in {info.name}, whose weights the gates belong to.",
+            "Load the model again; or give the gates as a table, where these weights are meant.",
+            code="other-model",
+        )
+    if here and known and gates.revision != here:
         raise Invalid(
             f"The gates {gates.name or gates.id!r} belong to {gates.model}, weights {gates.revision}; those "
             f"in {info.name} are {here}.",
@@ -153,6 +162,23 @@ def _revision(path: str) -> str:
         return revision(folder) if folder.is_dir() else ""
     except (HeadscopeError, OSError):
         return ""
+
+
+def _changed_since(folder: Path, model: nn.Module) -> str:
+    """A tensor of the folder that isn't the model's: the files were replaced after it was loaded, or it was
+    trained on. Empty where none is found; the first row of each is looked at.
+    """
+    held = model.state_dict()
+    for file in weight_files(folder):
+        with safe_open(file, framework="pt") as stored:
+            for name in stored.keys():  # noqa: SIM118  no mapping
+                own, there = held.get(name), stored.get_slice(name)
+                in_8_bits = str(there.get_dtype()).startswith("F8")  # these are times a scale
+                if own is None or not own.ndim or in_8_bits or there.get_shape() != list(own.shape):
+                    continue
+                if not torch.equal(there[:1].to(own.dtype), own[:1].detach().cpu()):
+                    return str(name)
+    return ""
 
 
 def _prove(model: nn.Module, projections: list[nn.Module], info: ModelInfo) -> None:

@@ -33,7 +33,7 @@ _DTYPE_BITS |= {"I16": 16, "U16": 16, "F8_E4M3": 8, "F8_E5M2": 8, "I8": 8, "U8":
 _MAX_HEADER = 100 * 2**20
 _BUFFER = re.compile(
     r"(?:^|\.)(?:masked_bias|inv_freq|position_ids|attn_mask|causal_mask|cos_cached|sin_cached|weights"
-    r"|e_score_correction_bias|act_fn\.beta|act_fn\.eps"
+    r"|(?<!moe_statics\.)e_score_correction_bias|act_fn\.beta|act_fn\.eps"
     r"|[kv]_scale|input_scale|output_scale|weight_scale|weight_scale_inv)$"
 )
 _INPUT_EMBEDDINGS = frozenset(
