@@ -92,6 +92,8 @@ def test_what_is_exported_can_be_uploaded(client: TestClient, kind: str) -> None
     assert {name: first.json()[name] for name in same} == {name: made[name] for name in same}
     assert first.headers["location"] == f"{GATES}/{made['id']}"
     assert upload(client, f"mine.{kind}", content, name="ours", **words).json()["name"] == "ours"
+    as_answered = client.get(f"{GATES}/{made['id']}").content
+    assert upload(client, "answer.json", as_answered).json()["id"] == made["id"]
 
 
 ONES = np.ones((2, 8)).tolist()

@@ -70,7 +70,7 @@ class TextTask:
         """Rows that are not used, since an earlier one has the same prompt."""
         return len(self.rows) - len(self.distinct_rows)
 
-    @property
+    @cached_property
     def unused(self) -> str:
         """How many rows are not used and why, in words; empty where all are."""
         first: dict[str, Row] = {}

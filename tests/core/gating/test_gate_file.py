@@ -74,6 +74,7 @@ TABLES = {
     "an underscore": (HEADER + "0,0,0_1\n", "line 2, column 3 (gate): '0_1' is no gate."),
     "nan": (HEADER + "0,0,nan\n", "line 2, column 3 (gate): 'nan' is no gate."),
     "a hair outside": (HEADER + "0,0,1.0000001\n", "line 2, column 3 (gate): '1.0000001' is no gate."),
+    "far outside": (HEADER + "0,0,1e300\n", "line 2, column 3 (gate): '1e300' is no gate."),
     "ragged": (HEADER + "0,0\n", "line 2, column 3 (gate): 2 columns, the first line has 3."),
 }
 
@@ -131,6 +132,8 @@ def test_what_numpy_would_take_for_numbers_is_refused(given: object, says: str) 
 def test_a_gate_a_hair_outside_is_shown_with_its_digits() -> None:
     info = random_model().info
     gates = np.full((info.n_layers, info.n_heads), 0.5, np.float32)
+    with pytest.raises(Invalid, match="layer 0, head 1 is inf"):
+        gate_table(gates.astype(np.float64) + 1e300 * (np.arange(gates.shape[1]) == 1), info)
     for value, shown in ((np.nextafter(np.float32(1), np.float32(2)), "1.0000001"), (-1e-9, "-1e-09")):
         gates[0, 1] = value
         with pytest.raises(Invalid, match=rf"layer 0, head 1 is {shown}\."):

@@ -79,7 +79,8 @@ def _gate(table: Table, record: Record, column: int) -> float:
     """A number; with a decimal comma where commas don't separate columns, as spreadsheets write it."""
     cell = record.fields[column].strip()
     number = cell if table.separator == "," else cell.replace(",", ".", 1)
-    if _NUMBER.fullmatch(number) and 0 <= np.float32(number) <= 1:
+    # As float32, which gates are kept in: what rounds to 1 there is no fault.
+    if _NUMBER.fullmatch(number) and abs(float(number)) < 2 and 0 <= np.float32(number) <= 1:
         return float(number)
     raise table.place(record, column).fault(
         f"{quoted(cell)} is no gate.", "Gates lie between 0 (off) and 1 (on).", "bad-gates"

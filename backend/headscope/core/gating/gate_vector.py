@@ -77,7 +77,8 @@ def gate_table(gates: object, model: ModelInfo) -> Float[np.ndarray, "layer head
     if isinstance(given, list | tuple):
         _check_rows(given)
     try:
-        table = np.array(given, dtype=np.float32)
+        with np.errstate(over="ignore"):  # what float32 can't hold is outside [0, 1] as well
+            table = np.array(given, dtype=np.float32)
     except (ValueError, TypeError, OverflowError) as error:
         raise _no_table("") from error
     shape = (model.n_layers, model.n_heads)

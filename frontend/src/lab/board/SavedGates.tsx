@@ -37,10 +37,10 @@ export function SavedGates({ sizes, onClose }: SavedGatesProps) {
     form.append("model", model);
     try {
       await labApi.uploadGates(form);
+      void vectors.refetch();
     } catch (thrown) {
       setError(asApiError(thrown));
     }
-    void vectors.refetch();
   };
   const failed = error ?? vectors.error;
   return (
