@@ -48,7 +48,8 @@ def test_gates_that_work_half_open_are_called_so_with_the_numbers() -> None:
 
 def test_gates_that_rounding_leaves_alone_get_no_such_word() -> None:
     run = rounded_to([0.74, 0.72, 0.73], [0.72, 0.7, 0.75])
-    assert sentence(run.rounding) is None
+    assert sentence(run.rounding, 40) is None
+    assert "too few to tell" in str(sentence(run.rounding, 12))
     assert "caution" not in figures.build(run, "heldout")["layout"]["meta"]
 
 

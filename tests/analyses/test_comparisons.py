@@ -76,10 +76,11 @@ def test_unknown_names_are_answered_with_the_known_ones() -> None:
 
 
 def test_what_differs_is_said() -> None:
-    fair = on(result(seeds=4), task="other")
-    assert notes([on(result(seeds=4)), fair]) == ""
-    assert "3 to 4 seeds" in notes([on(result()), fair])
-    assert "1 of 4 seeds of tiny · Other failed" in notes([without_fit(fair, 2)])
+    fair = on(result(seeds=5), task="other")
+    assert notes([on(result(seeds=5)), fair]) == ""
+    assert "3 to 5 seeds" in notes([on(result()), fair])
+    assert "only 2 fits: a role that both give may be missing in the next" in notes([on(result(seeds=2))])
+    assert "1 of 5 seeds of tiny · Other failed" in notes([without_fit(fair, 2)])
     assert "has one seed" in notes([on(result(seeds=1))])
     longer = replace(fair, params={**fair.params, "steps": 500})
     assert "steps 4, 500" in notes([on(result(seeds=4)), longer])

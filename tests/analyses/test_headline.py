@@ -49,8 +49,12 @@ def test_every_number_has_words_and_a_unit(analysis: str, headline: dict[str, An
     if analysis in TYPED:
         assert set(headline) <= set(ANALYSES[analysis].quantities)
     values = told(analysis, headline)
-    assert [each.name for each in values] == list(headline)
-    assert [each.value for each in values] == list(headline.values())
+    ends = {f"{end}_{name}" for end in ("low", "high") for name in headline}
+    assert [each.name for each in values] == [name for name in headline if name not in ends]
+    assert all(each.value == headline[each.name] for each in values)
+    told_ends = {f"low_{each.name}": each.low for each in values if each.low is not None}
+    told_ends |= {f"high_{each.name}": each.high for each in values if each.high is not None}
+    assert told_ends == {name: value for name, value in headline.items() if name in ends}
     assert len({each.label for each in values}) == len(values), "no two numbers have the same words"
     for each in values:
         assert each.label
@@ -91,7 +95,12 @@ def test_the_threshold_moves_shares_of_roles_and_nothing_else(analysis: str) -> 
     low, high = (dict(ANALYSES[analysis].headline(result, at)) for at in (0.05, 0.95))
     moved = {name for name in low if low[name] != high[name]}
     assert moved == (
-        {f"{part}_{role}" for part in ("always", "any") for role in ("needed", "harmful")}
+        {
+            f"{end}{part}_{role}"
+            for end in ("", "low_", "high_")
+            for part in ("always", "any")
+            for role in ("needed", "harmful")
+        }
         | {"replicating_needed"}  # in three fits; no harmful head does, and there are no halves
         if analysis == "chg"
         else set()

@@ -64,7 +64,8 @@ def test_no_figure_and_no_table_uses_the_words_of_roles(name: str) -> None:
 def test_the_grid_says_what_it_is_and_why() -> None:
     meta = figures.build(steering(), "roles")["layout"]["meta"]
     assert meta["title"].startswith("Steering map")
-    assert meta["reading"].startswith("The model answers 20.0 % right (95 %: 9.1 to 35.6 %; chance 5.0 %)")
+    assert meta["reading"].startswith("Only 3 fits: a role that all 3 give may be missing in the next. ")
+    assert "The model answers 20.0 % right (95 %: 9.1 to 35.6 %; chance 5.0 %)" in meta["reading"]
     assert meta["vocabulary"]["roles"] == [
         "undecided", "lifts when open", "lifts when shut", "both", "either way",
     ]  # fmt: skip

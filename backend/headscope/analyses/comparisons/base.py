@@ -204,7 +204,7 @@ def _notes(runs: Sequence[Compared]) -> Iterable[str]:
     yield from _of_seeds(runs)
     for run in runs:
         few = few_fits(run.seeds)
-        if few:
+        if few and run.seeds > 1:  # one is told of above
             yield f"{run.label}: {few[0].lower()}{few[1:]}"
     differing = {
         name: values
