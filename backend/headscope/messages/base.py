@@ -65,6 +65,10 @@ class TokenOut(Schema):
     glyph: GlyphOut | None = Field(
         default=None, description="The characters that it shares with its neighbours, where it does."
     )
+    unknown: bool = Field(
+        default=False,
+        description="The vocabulary lacks what it covers: the model reads that something stands there.",
+    )
 
     @classmethod
     def of(cls, token: Token) -> TokenOut:
@@ -78,6 +82,7 @@ class TokenOut(Schema):
             hex=token.bytes.hex(),
             special=token.special,
             glyph=None if glyph is None else GlyphOut.of(glyph),
+            unknown=token.unknown,
         )
 
 

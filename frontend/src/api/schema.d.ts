@@ -6326,6 +6326,12 @@ export interface components {
             special: boolean;
             /** @description The characters that it shares with its neighbours, where it does. */
             glyph?: components["schemas"]["GlyphOut"] | null;
+            /**
+             * Unknown
+             * @description The vocabulary lacks what it covers: the model reads that something stands there.
+             * @default false
+             */
+            unknown?: boolean;
         };
         /**
          * TokenSearchIn

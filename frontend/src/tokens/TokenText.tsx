@@ -23,7 +23,8 @@ export function TokenView({ token, target = false }: TokenProps) {
 }
 
 function TokenBox({ token, target = false, children }: TokenProps & { children?: ReactNode }) {
-  const classes = ["token", token.special && "special", target && "target"].filter(Boolean).join(" ");
+  const marks = [token.special && "special", token.unknown && "unknown", target && "target"];
+  const classes = ["token", ...marks].filter(Boolean).join(" ");
   return (
     <span className={classes} title={`${tokenTitle(token)}${target ? " · target: scored" : ""}`}>
       {children}

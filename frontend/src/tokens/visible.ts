@@ -57,8 +57,9 @@ export function spaced(hex: string): string {
 }
 
 /** The token in words, for a tooltip: its id, its bytes, and what it is part of. */
-export function tokenTitle({ id, hex, special, glyph }: Token): string {
-  const bytes = `token ${id}${special ? ", special" : ""} · bytes ${spaced(hex) || "none"}`;
+export function tokenTitle({ id, hex, special, glyph, unknown }: Token): string {
+  const kind = special ? ", special" : unknown ? ", unknown to the vocabulary" : "";
+  const bytes = `token ${id}${kind} · bytes ${spaced(hex) || "none"}`;
   return glyph
     ? `${bytes} · part ${glyph.part} of ${glyph.parts} of ${inWords(visibleText(glyph.text))}`
     : bytes;

@@ -112,6 +112,19 @@ def test_what_is_composed_covers_what_was_typed(form: Literal["NFC", "NFKC"]) ->
                 assert unicodedata.normalize(form, typed.text or "") == made.text
 
 
+@pytest.mark.parametrize(
+    "kind", ["word pieces", "sentencepiece unigram", "metaspace always", "lower-cased BPE"]
+)
+def test_what_a_vocabulary_has_no_word_for_is_marked_as_unknown(kind: str) -> None:
+    engine, tokenizer = both(kind)
+    tokens = tokenizer.tokens("the ᚠ cat")
+    name = "[UNK]" if kind == "word pieces" else "<unk>"
+    assert [token.id == engine.token_to_id(name) for token in tokens] == [token.unknown for token in tokens]
+    assert "ᚠ" in (next(token.text for token in tokens if token.unknown) or "")
+    bytes_too = both("sentencepiece BPE with bytes")[1]
+    assert not any(token.unknown for token in bytes_too.tokens("the ᚠ cat"))
+
+
 def test_a_character_that_a_vocabulary_lacks_is_refused_though_its_neighbours_are_composed() -> None:
     """Of what no token stands for, the accent was composed away and the sign is lost."""
     engine = Engine.from_str(KINDS["metaspace always"]().to_str())

@@ -37,7 +37,8 @@ class Token:
     """One token: its id, the bytes [start, end) of the UTF-8 text it covers, those bytes, if it is special.
 
     A special token that was added (BOS) covers nothing, start == end, and ``bytes`` is its name. ``glyph`` is
-    what it shares with its neighbours, None where it is text by itself or stands alone.
+    what it shares with its neighbours, None where it is text by itself or stands alone. An ``unknown`` one
+    covers what the vocabulary lacks: the model reads no more than that something stands there.
     """
 
     id: int
@@ -46,6 +47,7 @@ class Token:
     bytes: builtins.bytes
     special: bool
     glyph: Glyph | None = None
+    unknown: bool = False
 
     @property
     def text(self) -> str | None:
@@ -87,6 +89,7 @@ class Tokenizer:
         self._specials = frozenset(t["id"] for t in added if t.get("special"))
         self._continuing = str((spec.get("model") or {}).get("continuing_subword_prefix") or "")
         self._complete = self._spells_every_byte(spec.get("model") or {})
+        self._unknown = _unknown(engine, spec.get("model") or {})
         self._aligner = Aligner(engine, spaces=self._kind == "sentencepiece")
         self._rows = rows
         n_vocab = int(engine.get_vocab_size(with_added_tokens=True))
@@ -147,7 +150,8 @@ class Tokenizer:
         shared = glyphs(covered, [cut.within for cut in cuts])
         tokens = [Token(i, 0, 0, self.decode_bytes(i), True) for i in self._prefix(bos)]
         for token_id, start, content, glyph in zip(ids, starts, covered, shared, strict=False):
-            tokens.append(Token(token_id, start, start + len(content), content, False, glyph))
+            end, unknown = start + len(content), token_id == self._unknown
+            tokens.append(Token(token_id, start, end, content, False, glyph, unknown))
         self._with_rows([token.id for token in tokens])
         return tokens
 
@@ -310,6 +314,14 @@ def _kind(spec: Mapping[str, Any]) -> Kind:
     if "Metaspace" in types or "ByteFallback" in types or replaces:
         return "sentencepiece"
     return "plain"
+
+
+def _unknown(engine: tokenizers.Tokenizer, model: Mapping[str, Any]) -> int | None:
+    """The id of what stands for everything that the vocabulary lacks, where it has one."""
+    if model.get("type") == "Unigram":
+        return model.get("unk_id")
+    name = model.get("unk_token")
+    return engine.token_to_id(name) if name else None
 
 
 def _bos(

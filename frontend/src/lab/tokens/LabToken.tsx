@@ -26,7 +26,7 @@ export const LabToken = memo(function LabToken({ token, at, before, after, part 
   return (
     <>
       <span
-        className={token.special ? "lab-token special" : "lab-token"}
+        className={`lab-token${token.special ? " special" : ""}${token.unknown ? " unknown" : ""}`}
         data-token={at}
         title={part ? tokenTitle(token) : undefined}
         style={{ "--before": share(before) ?? "0%", "--after": share(after) ?? "0%" } as CSSProperties}

@@ -58,7 +58,7 @@ function flow(
       />
     </PointedProvider>,
   );
-  const region = screen.getByRole("region", { name: /The prompt, 4 tokens/ });
+  const region = screen.getByRole("region", { name: /The prompt, \d tokens/ });
   const span = (at: number) => region.querySelector<HTMLElement>(`[data-token="${at}"]`);
   return { region, span, onLock };
 }
@@ -131,6 +131,17 @@ describe("a character of several tokens", () => {
     expect(tokenFacts({ look: split, before: loss, after: null }, 2)).toMatch(
       /^Token 2 日 2\/3 \(id 41, bytes 97\) · loss 5 nats/,
     ));
+});
+
+it("a token that the vocabulary lacks is marked, and said to be unknown", () => {
+  const unknown = { ...token("Ω", "cea9"), unknown: true };
+  const lacking = { tokens: [token("a", "61"), unknown], copies: [[], []] } as unknown as Look;
+  const { span } = flow(vi.fn(), null, true, lacking);
+  expect([0, 1].map((at) => span(at)?.classList.contains("unknown"))).toEqual([false, true]);
+  expect(tokenFacts({ look: lacking, before: loss, after: null }, 1)).toContain(
+    "Token 1 Ω (id 7: unknown, the vocabulary lacks it)",
+  );
+  expect(tokenTitle(unknown)).toBe("token 7, unknown to the vocabulary · bytes ce a9");
 });
 
 it("a token in words: loss in nats and percent, ungated and gated, and its earlier copies", () => {

@@ -19,8 +19,9 @@ function nats(value: number | null | undefined): string {
 export function tokenFacts({ look, before, after }: Facts, at: number): string {
   const token = look.tokens[at];
   const bytes = token?.glyph ? `, bytes ${spaced(token.hex)}` : "";
+  const lacking = token?.unknown ? ": unknown, the vocabulary lacks it" : "";
   const special = token?.special ? ", special" : "";
-  const parts = [`Token ${at} ${tokenInWords(token)}${special} (id ${token?.id}${bytes})`];
+  const parts = [`Token ${at} ${tokenInWords(token)}${special} (id ${token?.id}${lacking}${bytes})`];
   const loss = before[at];
   if (at === 0) parts.push("nothing predicts the first token");
   else if (loss !== null && loss !== undefined && !Number.isNaN(loss))
