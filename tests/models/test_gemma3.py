@@ -1,10 +1,9 @@
 """Gemma 3 270M where it was fetched, against plain transformers in float32; its terms forbid that a test
-fetches it by itself. ``HEADSCOPE_DATA_DIR=build/test-data headscope models fetch gemma3-270m`` brings it here.
+fetches it by itself: ``HEADSCOPE_DATA_DIR=build/test-data headscope models fetch gemma3-270m``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,11 +37,11 @@ def model(folder: Path) -> HeadModel:
 
 
 @pytest.fixture(scope="module")
-def plain(folder: Path) -> Iterator[transformers.PreTrainedModel]:
-    module = transformers.AutoModelForCausalLM.from_pretrained(
+def plain(folder: Path) -> transformers.PreTrainedModel:
+    module: transformers.PreTrainedModel = transformers.AutoModelForCausalLM.from_pretrained(
         folder, dtype=torch.float32, attn_implementation="eager"
     )
-    yield module.eval()
+    return module.eval()
 
 
 def test_counts_and_what_must_be_known(model: HeadModel) -> None:
