@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -15,6 +16,9 @@ from headscope.core.attribution.logit import attribute
 from headscope.core.circuits.eigen import qk_turned
 from headscope.core.circuits.rotary import rotations
 from headscope.core.circuits.weights import read_weights
+from headscope.core.gating.baking import bake
+from headscope.core.gating.gate_vector import gate_vector
+from headscope.core.gating.plain_model import gated_model
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.load import load_model
 from headscope.core.model.packing import pack
@@ -98,6 +102,22 @@ def test_a_gate_is_on_its_own_head_alone(model: HeadModel, plain: transformers.P
     projection.copy_(kept)
     assert torch.allclose(found, wanted, atol=1e-4)
     assert not torch.allclose(found, plain(tokens).logits, atol=1e-3)
+
+
+@torch.no_grad()
+def test_gates_on_the_plain_model_and_baked_ones_are_the_same(
+    folder: Path, model: HeadModel, plain: transformers.PreTrainedModel, tmp_path: Path
+) -> None:
+    vector = gate_vector("some", model.info, np.random.default_rng(2).uniform(size=(4, 4)).astype(np.float32))
+    gates = torch.from_numpy(vector.gates).double()
+    tokens = torch.tensor([IDS])
+    with model.gated(gates):
+        wanted = model.logits(tokens)
+    with gated_model(plain, vector):
+        assert torch.allclose(plain(tokens).logits, wanted, atol=1e-4)
+    bake(model, folder, vector, tmp_path / "baked")
+    baked = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "baked", dtype=torch.float64)
+    assert torch.allclose(baked(tokens).logits, wanted, atol=1e-4)
 
 
 def test_attribution_sums_to_the_logit(model: HeadModel) -> None:
