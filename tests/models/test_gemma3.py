@@ -11,8 +11,10 @@ import torch
 import transformers
 
 from headscope.core.attribution.logit import attribute
+from headscope.core.model.bridge import BridgedModel
 from headscope.core.model.head_model import HeadModel
 from headscope.core.model.load import load_model
+from headscope.core.proof import prove
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 
@@ -65,6 +67,11 @@ def test_tokens_are_those_of_transformers(folder: Path, model: HeadModel) -> Non
         tokens = model.tokenizer.tokens(text)
         assert b"".join(token.bytes for token in tokens if not token.special) == text.encode()
     assert model.tokenizer.encode("a") == [2, *model.tokenizer.encode("a", bos=False)]
+
+
+def test_all_that_is_read_of_it_is_proved(model: BridgedModel) -> None:
+    proof = prove(model)
+    assert {check.verdict for check in proof.checks} == {"holds"}, [c for c in proof.checks if c.difference]
 
 
 @torch.no_grad()

@@ -85,6 +85,7 @@ def _windows(bridge: Any) -> list[str]:
         if isinstance(width, int):
             layers.setdefault(width, []).append(str(layer))
     return [
-        f"Layers {', '.join(numbers)} see the last {width:,} tokens only, which QK numbers leave out."
+        ("Layer {} sees" if len(numbers) == 1 else "Layers {} see").format(", ".join(numbers))
+        + f" the last {width:,} tokens only, which QK numbers leave out."
         for width, numbers in layers.items()
     ]
