@@ -193,7 +193,9 @@ def _download() -> Iterator[Callable[..., None]]:
 
 
 def _described(entry: Any) -> dict[str, Any]:
-    fields = ("name", "title", "source", "ready", "remedy", "summary", "licence")
-    fields += ("bytes_to_download", "bytes_needed")
+    fields = (
+        *("name", "title", "source", "ready", "remedy", "summary", "licence"),
+        *("bytes_to_download", "bytes_needed"),
+    )
     terms = asdict(entry.terms) if entry.terms else None
     return {**{field: getattr(entry, field) for field in fields}, "terms": terms}
