@@ -248,6 +248,14 @@ def test_models_are_listed(shell: Shell) -> None:
     assert "headscope-2l" in shell("models", "list").stdout
 
 
+def test_terms_of_use_stand_in_the_list_and_before_a_fetch(shell: Shell) -> None:
+    (gemma,) = [m for m in shell.json("models", "list", "--json") if m["name"] == "gemma3-270m"]
+    assert gemma["terms"]["address"] == "https://ai.google.dev/gemma/terms"
+    said = shell("models", "fetch", "gemma3-270m", code=2).stderr
+    assert "Gemma Terms of Use" in said
+    assert "headscope models fetch gemma3-270m --accept-terms" in said
+
+
 def test_a_model_that_is_not_fetched_is_a_failure_with_the_command(shell: Shell) -> None:
     said = shell("run", "chg", "--model", "smollm2-135m", "--task", "singular-plural", code=1).stderr
     assert "headscope models fetch smollm2-135m" in said

@@ -250,10 +250,11 @@ def test_the_longer_fits_can_be_asked_for_and_have_files_of_their_own() -> None:
     files = set()
     for entry in LONG:
         task = TaskCatalogue([]).get(entry.task or "")
-        request = resolve(entry.analysis, model, task, entry.preset, entry.params)
+        named = replace(model, name=entry.model)
+        request = resolve(entry.analysis, named, task, entry.preset, entry.params)
         assert len(request.seeds) == 10
         assert request.params["demonstrations"] == "pool"
-        assert request.params["shots"] == CAN_DO[task.name]
+        assert request.params["shots"] == CAN_DO[entry.model][task.name]
         files.add(replace(run(), request=request).filename)
     assert len(files) == len(LONG)
 
@@ -278,6 +279,15 @@ def test_states_say_what_is_here(tmp_path: Path) -> None:
     assert [state for _, state in build.states(settings, listed)] == ["not begun", "not begun", "no model"]
     build.build(settings, listed, only=[done.name], folder=tmp_path / "runs")
     assert [state for _, state in build.states(settings, listed)] == ["done", "not begun", "no model"]
+
+
+def test_fits_of_models_that_are_not_fetched_are_left_out_by_name(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data")
+    small = ListedRun("headscope-2l", "induction")
+    here, missing = build.of_models_here(settings, [small, *LONG])
+    assert here == [small]
+    assert [entry.name for entry in missing] == ["smollm2-135m", "gemma3-270m"]
+    assert missing[1].remedy == "headscope models fetch gemma3-270m"
 
 
 def test_files_of_longer_fits_stay_where_the_shipped_ones_are_built(tmp_path: Path) -> None:

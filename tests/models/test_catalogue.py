@@ -27,7 +27,7 @@ def own(catalogue: Catalogue, tmp_path: Path) -> Path:
 
 def test_what_is_known_without_a_network(catalogue: Catalogue) -> None:
     entries = {entry.name: entry for entry in catalogue.all()}
-    assert list(entries) == ["headscope-2l", "smollm2-135m"]
+    assert list(entries) == ["headscope-2l", "smollm2-135m", "gemma3-270m"]
     assert entries["headscope-2l"].ready
     assert (entries["smollm2-135m"].ready, entries["smollm2-135m"].remedy) == (
         False,
@@ -39,7 +39,7 @@ def test_what_is_known_without_a_network(catalogue: Catalogue) -> None:
 
 
 def test_unknown_names_list_the_known(catalogue: Catalogue) -> None:
-    with pytest.raises(NotFound, match="Known: headscope-2l, smollm2-135m") as unknown:
+    with pytest.raises(NotFound, match="Known: headscope-2l, smollm2-135m, gemma3-270m") as unknown:
         catalogue.get("gpt5")
     assert unknown.value.code == "unknown-model"
     with pytest.raises(NotFound, match="headscope models fetch openai-community/gpt2"):
@@ -73,7 +73,7 @@ def test_a_damaged_folder_is_not_added(catalogue: Catalogue, own: Path) -> None:
     weights.write_bytes(weights.read_bytes()[:-10])
     with pytest.raises(Invalid, match="not a whole safetensors file"):
         catalogue.add("mine", own)
-    assert [entry.name for entry in catalogue.all()] == ["headscope-2l", "smollm2-135m"]
+    assert [entry.name for entry in catalogue.all()] == ["headscope-2l", "smollm2-135m", "gemma3-270m"]
     assert not catalogue.get(str(own)).ready
 
 

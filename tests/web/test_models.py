@@ -26,6 +26,10 @@ def test_models(client: TestClient, store: Store) -> None:
     large = found["smollm2-135m"]
     assert (large["ready"], large["n_layers"]) == (False, None)
     assert "headscope models fetch smollm2-135m" in large["remedy"]
+    assert large["terms"] is None
+    gemma = found["gemma3-270m"]
+    assert gemma["terms"] == {"name": "Gemma Terms of Use", "address": "https://ai.google.dev/gemma/terms"}
+    assert gemma["bytes_to_download"] < gemma["bytes_needed"]
     assert client.get("/api/v1/models/headscope-2l").json()["card"]
 
 

@@ -12,7 +12,10 @@ from headscope.cli import console
 from headscope.python.progress import progress_bar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from headscope.analyses.base import Progress
+    from headscope.gallery.build import ListedRun
 
 app = typer.Typer(help="The results that ship with Headscope.", no_args_is_help=True)
 
@@ -38,7 +41,7 @@ def build(
     ] = None,
 ) -> None:
     """Recompute the shipped results. Slow; what is finished is kept, and an interrupted run goes on."""
-    from headscope.gallery.build import LISTED, ListedRun, states
+    from headscope.gallery.build import LISTED, states
     from headscope.gallery.build import build as compute
     from headscope.gallery.long import LONG
 
@@ -54,7 +57,17 @@ def build(
             report(replace(progress, phase=f"{entry.name} · {progress.phase}"))
 
         # Of the longer fits each is built by its name, so that no other file is taken for a stale one.
-        names = [entry.name for entry in LONG] if long and only is None else only
+        names = _of_models_here(LONG) if long and only is None else only
         written = compute(console.settings(), listed, told, only=names, folder=output)
     for path in written:
         err.print(f"Wrote {path} ({path.stat().st_size:,} bytes).")
+
+
+def _of_models_here(listed: Sequence[ListedRun]) -> list[str]:
+    """Names of the runs whose models are fetched; says whose are left out. All, where no model is."""
+    from headscope.gallery.build import of_models_here
+
+    here, missing = of_models_here(console.settings(), listed)
+    for entry in missing if here else ():
+        console.err_console().print(f"Fits of {entry.name} are left out: `{entry.remedy}` brings it here.")
+    return [entry.name for entry in here or listed]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,22 +44,42 @@ def list_models(
     table = Table("model", "title", "from", "here", "licence", box=None, pad_edge=False)
     for entry in entries:
         here = "yes" if entry.ready else f"no: {entry.remedy}"
-        table.add_row(entry.name, entry.title, entry.source, here, entry.licence)
+        licence = f"{entry.licence}, {entry.terms.address}" if entry.terms else entry.licence
+        table.add_row(entry.name, entry.title, entry.source, here, licence)
     console.out_console().print(table)
 
 
 @app.command("fetch")
 def fetch(
-    name: Annotated[str, typer.Argument(help="smollm2-135m, or ORG/NAME on the Hugging Face hub.")],
+    name: Annotated[str, typer.Argument(help="A name of the list, or ORG/NAME on the Hugging Face hub.")],
+    accept_terms: Annotated[
+        bool, typer.Option("--accept-terms", help="Accept the model's terms of use, without being asked.")
+    ] = False,
 ) -> None:
     """Get a model's weights; does nothing where they are here already."""
     from headscope.models.catalogue import Catalogue
 
     os.environ.setdefault("TQDM_DISABLE", "1")  # the libraries' own bars would run through ours
     catalogue = Catalogue(console.settings())
+    accepted = accept_terms or _accepts_terms(catalogue, name)
     with _download() as report:
-        folder = catalogue.fetch(name, report)
+        folder = catalogue.fetch(name, report, accept_terms=accepted)
     console.err_console().print(f"{name} is in {folder}.")
+
+
+def _accepts_terms(catalogue: Catalogue, name: str) -> bool:
+    """Show the terms of a model that isn't here and ask; not asked where nobody can answer."""
+    entry = catalogue.entries().get(name)
+    if entry is None or entry.ready or entry.terms is None or not sys.stdin.isatty():
+        return False
+    say = console.err_console().print
+    say(f"{entry.title}: the {entry.terms.name} apply.\n{entry.terms.address}")
+    if entry.bytes_to_download and entry.bytes_needed:
+        say(
+            f"{entry.bytes_to_download / 1e6:,.0f} MB are downloaded; unpacking takes "
+            f"{entry.bytes_needed / 1e9:.1f} GB of disk."
+        )
+    return typer.confirm("Do you accept these terms?", err=True)
 
 
 @app.command("add")
@@ -171,5 +193,9 @@ def _download() -> Iterator[Callable[..., None]]:
 
 
 def _described(entry: Any) -> dict[str, Any]:
-    fields = ("name", "title", "source", "ready", "remedy", "summary", "licence")
-    return {field: getattr(entry, field) for field in fields}
+    fields = (
+        *("name", "title", "source", "ready", "remedy", "summary", "licence"),
+        *("bytes_to_download", "bytes_needed"),
+    )
+    terms = asdict(entry.terms) if entry.terms else None
+    return {**{field: getattr(entry, field) for field in fields}, "terms": terms}

@@ -23,7 +23,7 @@ from headscope.store.session import Store, open_store
 from headscope.tasks.catalogue import TaskCatalogue
 
 if TYPE_CHECKING:
-    from headscope.models.catalogue import Catalogue
+    from headscope.models.catalogue import Catalogue, ModelEntry
 
 MAX_BYTES = 3_000_000
 """What all shipped runs may weigh together."""
@@ -187,6 +187,18 @@ def states(settings: Settings, listed: Sequence[ListedRun]) -> Iterator[tuple[Li
             yield entry, _state(store, entry, models, listed)
     finally:
         store.close()
+
+
+def of_models_here(
+    settings: Settings, listed: Sequence[ListedRun]
+) -> tuple[list[ListedRun], list[ModelEntry]]:
+    """The runs whose models are fetched, and the models that aren't."""
+    from headscope.models.catalogue import Catalogue
+
+    entries = Catalogue(settings).entries()
+    here = [entry for entry in listed if entries[entry.model].ready]
+    missing = dict.fromkeys(entry.model for entry in listed if not entries[entry.model].ready)
+    return here, [entries[name] for name in missing]
 
 
 def _state(store: Store, entry: ListedRun, models: Catalogue, listed: Sequence[ListedRun]) -> str:

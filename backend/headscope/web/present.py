@@ -34,6 +34,7 @@ from headscope.web.schemas import (
     RunStatus,
     ShareOut,
     TaskOut,
+    TermsOut,
     WorkerOut,
 )
 
@@ -187,6 +188,9 @@ def model_out(models: Catalogue, entry: ModelEntry, resident_on: list[str], *, c
         summary=entry.summary,
         note=entry.note,
         licence=entry.licence,
+        terms=TermsOut(**asdict(entry.terms)) if entry.terms else None,
+        bytes_to_download=entry.bytes_to_download,
+        bytes_needed=entry.bytes_needed,
         revision=info and info.revision,
         architecture=info and info.architecture,
         n_layers=info and info.n_layers,

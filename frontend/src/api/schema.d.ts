@@ -4202,6 +4202,9 @@ export interface components {
          *       "summary": "Two attention-only layers of eight heads, trained to copy.",
          *       "licence": "MIT",
          *       "note": "Its induction heads were taught by an auxiliary loss.",
+         *       "terms": null,
+         *       "bytes_to_download": null,
+         *       "bytes_needed": null,
          *       "revision": "b1946ac92492d2347c6235b4d2611184",
          *       "architecture": "HeadscopeAttentionOnly",
          *       "n_layers": 2,
@@ -4248,6 +4251,18 @@ export interface components {
             note?: string;
             /** Licence */
             licence: string;
+            /** @description Terms of use, to be accepted before the weights are fetched. */
+            terms?: components["schemas"]["TermsOut"] | null;
+            /**
+             * Bytes To Download
+             * @description Of a model that can be fetched by name.
+             */
+            bytes_to_download?: number | null;
+            /**
+             * Bytes Needed
+             * @description Free bytes that a fetch takes at its peak.
+             */
+            bytes_needed?: number | null;
             /** Revision */
             revision: string | null;
             /** Architecture */
@@ -6241,6 +6256,22 @@ export interface components {
              * @description The task whose instruction form this is; empty where it is none.
              */
             form_of: string;
+        };
+        /**
+         * TermsOut
+         * @example {
+         *       "name": "Gemma Terms of Use",
+         *       "address": "https://ai.google.dev/gemma/terms"
+         *     }
+         */
+        TermsOut: {
+            /** Name */
+            name: string;
+            /**
+             * Address
+             * @description Where they can be read.
+             */
+            address: string;
         };
         /**
          * ThemeOut

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { type ReactNode, useEffect } from "react";
 import { queries } from "../api/queries";
 import type { Model } from "../api/types";
 import { bytes, count } from "../format/numbers";
@@ -9,6 +9,7 @@ import { ProblemNote } from "../parts/ProblemNote";
 import { NotHereYet } from "../parts/Remedy";
 import { Link } from "../url/navigation";
 import { DEFAULT_CIRCUITS, DEFAULT_VIEW, NEW_RUN } from "../url/view";
+import { BeforeFetching, Licence } from "./Licence";
 import { InductionLink, ModelRuns } from "./ModelRuns";
 import { ProofCard } from "./ProofCard";
 import "./models.css";
@@ -54,6 +55,7 @@ export default function ModelPage({ name }: { name: string }) {
       <p className="facts">{model.summary}</p>
       {model.note && <p className="facts">{model.note}</p>}
       {!model.ready && <NotHereYet name={model.title} remedy={model.remedy} />}
+      {!model.ready && <BeforeFetching model={model} />}
       <div className="columns">
         <div className="main-column">
           <ModelRuns model={model} />
@@ -83,7 +85,7 @@ const SOURCES: Record<Model["source"], string> = {
 
 function ModelFacts({ model }: { model: Model }) {
   const grouped = model.n_kv_heads !== null && model.n_heads !== null && model.n_kv_heads < model.n_heads;
-  const facts: [string, string][] = [
+  const facts: [string, ReactNode][] = [
     ["Layers", count(model.n_layers)],
     ["Heads per layer", count(model.n_heads)],
     ["Key/value heads", grouped ? `${count(model.n_kv_heads)} (grouped)` : count(model.n_kv_heads)],
@@ -94,7 +96,7 @@ function ModelFacts({ model }: { model: Model }) {
     ["On disk", bytes(model.bytes_on_disk)],
     ["Architecture", model.architecture ?? "–"],
     ["Source", SOURCES[model.source]],
-    ["Licence", model.licence],
+    ["Licence", <Licence key="licence" model={model} />],
     ["Revision", model.revision ? `${model.revision.slice(0, 12)}` : "–"],
     ["In memory on", model.resident_on.length > 0 ? model.resident_on.join(", ") : "no worker running"],
   ];

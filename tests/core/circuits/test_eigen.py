@@ -16,7 +16,7 @@ from headscope.core.circuits.eigen import (
     spectra,
     through_previous,
 )
-from headscope.core.circuits.rotary import rotation
+from headscope.core.circuits.rotary import rotations
 from headscope.core.circuits.weights import Processing, Weights, read_weights
 from headscope.core.model.bridge import BridgedModel
 from headscope.core.model.norms import norm_scale
@@ -115,9 +115,9 @@ def test_a_rotation_gives_the_models_own_scores(grouped: BridgedModel) -> None:
     scores = torch.full((7, 7), -torch.inf, dtype=torch.float64)
     for query in range(7):
         for key in range(query + 1):
-            turned = rotation(weights, query - key)
+            turned = rotations(weights, query - key)
             assert turned is not None
-            scores[query, key] = stream[query] @ layer.W_Q[2] @ turned @ layer.W_K[2].T @ stream[key]
+            scores[query, key] = stream[query] @ layer.W_Q[2] @ turned[0] @ layer.W_K[2].T @ stream[key]
     with torch.no_grad(), grouped.captured((0,), ("pattern",)) as found:
         grouped.logits(tokens)
     wanted = found["0.pattern"][0, 2]
@@ -126,11 +126,11 @@ def test_a_rotation_gives_the_models_own_scores(grouped: BridgedModel) -> None:
 
 def test_spectra_at_a_distance(grouped: BridgedModel, attention_only: BridgedModel) -> None:
     weights = read_weights(grouped, dtype=torch.float64)
-    turned, still = rotation(weights, 3), rotation(weights, 0)
+    turned, still = rotations(weights, 3), rotations(weights, 0)
     assert turned is not None
     assert still is not None
-    torch.testing.assert_close(still, torch.eye(6, dtype=torch.float64))
+    torch.testing.assert_close(still, torch.eye(6, dtype=torch.float64).expand(3, 6, 6))
     layer = weights.layer(1)
-    table = weights.W_E @ layer.W_Q[1] @ turned @ layer.W_K[1].T @ weights.W_E.T
+    table = weights.W_E @ layer.W_Q[1] @ turned[1] @ layer.W_K[1].T @ weights.W_E.T
     assert same(qk_turned(weights, turned)[1, 1], explicit(table, 6))
-    assert rotation(read_weights(attention_only), 3) is None
+    assert rotations(read_weights(attention_only), 3) is None

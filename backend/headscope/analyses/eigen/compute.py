@@ -99,13 +99,13 @@ def _scores(params: EigenParams, context: Context) -> Kept:
 
 def _spectra(params: EigenParams, context: Context) -> Kept:
     from headscope.core.circuits.eigen import qk_turned, spectra
-    from headscope.core.circuits.rotary import rotation
+    from headscope.core.circuits.rotary import rotations
 
     weights = weights_of(context.model, params)
     found = spectra(weights, context.checkpoint)
     context.report(Progress("spectra", "", 1, 1, None, 0.7))
     kept: dict[str, Any] = {"ov": split(found.ov), "qk": split(found.qk), "limits": weights.limits}
-    turned = rotation(weights, params.offset)
+    turned = rotations(weights, params.offset)
     if turned is not None:
         kept["qk_offset"] = split(qk_turned(weights, turned, context.checkpoint))
     return kept

@@ -39,12 +39,12 @@ class Spectra:
 
 def qk_turned(
     weights: Weights,
-    rotation: Float[torch.Tensor, "d_head d_head"],
+    rotations: Float[torch.Tensor, "layer d_head d_head"],
     checkpoint: Callable[[], None] = lambda: None,
 ) -> Complex[torch.Tensor, "layer head d_head"]:
     """QK spectra of a rotary model at a fixed distance: eig(W_K^T (W_E^T W_E) W_Q R), R as in rotary.py."""
     found = []
-    for layer in weights.layers():
+    for layer, rotation in zip(weights.layers(), rotations, strict=True):
         checkpoint()
         found.append(eigenvalues(layer.W_K.mT @ weights.gram_ee @ layer.W_Q @ rotation))
     return torch.stack(found)

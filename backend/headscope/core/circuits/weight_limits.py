@@ -55,6 +55,7 @@ def limits(bridge: Any) -> list[str]:
         found.append(clip_limit(clip))
     if getattr(original(first.attn), "sinks", None) is not None:
         found.append("A learned sink takes part of each row of a pattern, which QK numbers leave out.")
+    found.extend(_windows(bridge))
     if (cfg.attn_scores_soft_cap or -1) > 0:
         found.append(
             f"Attention scores are capped at ±{cfg.attn_scores_soft_cap:g}; QK numbers are uncapped."
@@ -74,3 +75,17 @@ def limits(bridge: Any) -> list[str]:
             "only."
         )
     return found
+
+
+def _windows(bridge: Any) -> list[str]:
+    """A sentence for each width of the windows that some layers see through."""
+    layers: dict[int, list[str]] = {}
+    for layer, block in enumerate(bridge.blocks):
+        width = getattr(original(block.attn), "sliding_window", None) if "attn" in block.submodules else None
+        if isinstance(width, int):
+            layers.setdefault(width, []).append(str(layer))
+    return [
+        ("Layer {} sees" if len(numbers) == 1 else "Layers {} see").format(", ".join(numbers))
+        + f" the last {width:,} tokens only, which QK numbers leave out."
+        for width, numbers in layers.items()
+    ]

@@ -30,6 +30,8 @@ Bos = Literal["none", "added", "in-text", "doubled"]
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _SPACE = "\u2581"
+_SETTINGS = ("config.json", "special_tokens_map.json", "tokenizer_config.json")
+"""Files beside tokenizer.json that say whether BOS comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +114,10 @@ class Tokenizer:
                 "Save it in the fast format: AutoTokenizer.from_pretrained(...).save_pretrained(folder).",
                 code="no-tokenizer",
             )
+        beside = (folder / name for name in _SETTINGS)
+        state = tuple((f, f.stat().st_size, f.stat().st_mtime_ns) for f in (path, *beside) if f.is_file())
         try:
-            source = path.read_text(encoding="utf-8")
-            tokenizer = cls(source, _bos_settings(folder), rows)
+            tokenizer = _read(folder, rows, state)
         except Exception as error:  # the library raises bare Exception for a file it can't parse
             raise Invalid(
                 f"{path} is not a tokenizer file: {error}.",
@@ -263,6 +266,13 @@ class Tokenizer:
                 raise unencodable(character)
 
 
+@lru_cache(maxsize=8)
+def _read(folder: Path, rows: int | None, state: tuple[tuple[Path, int, int], ...]) -> Tokenizer:
+    """Kept between calls for as long as the files are the same: a large vocabulary takes seconds to read."""
+    source = (folder / "tokenizer.json").read_text(encoding="utf-8")
+    return Tokenizer(source, _bos_settings(folder), rows)
+
+
 def bos_of(tokenizer: Tokenizer, tokens: Sequence[Token], text: str) -> Bos:
     """``in-text``: the text begins with the BOS token's name, which the model reads as plain characters."""
     if tokenizer.bos_id is None:
@@ -344,7 +354,7 @@ def _bos(
 def _bos_settings(folder: Path) -> dict[str, Any]:
     """``bos_token``, ``add_bos_token`` and ``bos_token_id`` from the files beside tokenizer.json."""
     settings: dict[str, Any] = {}
-    for name in ("config.json", "special_tokens_map.json", "tokenizer_config.json"):
+    for name in _SETTINGS:
         path = folder / name
         if path.is_file():
             content = json.loads(path.read_text(encoding="utf-8"))

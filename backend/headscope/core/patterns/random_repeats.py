@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Int64
@@ -20,7 +20,7 @@ def repeated_tokens(
     a row's first copy are the same, so that each has one earlier copy only. A draw depends on the seed and
     its own number, not on how many there are. Raises Invalid where the vocabulary has fewer ordinary tokens.
     """
-    ordinary = np.fromiter(ordinary_tokens(tokenizer), dtype=np.int64)
+    ordinary = ordinary_tokens(tokenizer)
     if n > len(ordinary):
         raise Invalid(
             f"{n} different tokens can't be drawn from {len(ordinary)}.",
@@ -41,14 +41,16 @@ def repeated_tokens(
     return np.stack(rows)
 
 
-def ordinary_tokens(tokenizer: Tokenizer) -> Iterator[int]:
+@lru_cache(maxsize=4)
+def ordinary_tokens(tokenizer: Tokenizer) -> Int64[np.ndarray, " token"]:
     """Ids that stand for printable text: no special tokens, pieces of a character, spaces, control codes."""
-    for token_id in range(tokenizer.n_vocab):
-        if tokenizer.is_special(token_id):
-            continue
-        try:
-            text = tokenizer.decode_bytes(token_id).decode().strip()
-        except (UnicodeDecodeError, NotFound):  # vocabularies may have holes
-            continue
-        if text and text.isprintable():
-            yield token_id
+    printable = (i for i in range(tokenizer.n_vocab) if not tokenizer.is_special(i) and _prints(tokenizer, i))
+    return np.fromiter(printable, dtype=np.int64)
+
+
+def _prints(tokenizer: Tokenizer, token_id: int) -> bool:
+    try:
+        text = tokenizer.decode_bytes(token_id).decode().strip()
+    except (UnicodeDecodeError, NotFound):  # vocabularies may have holes
+        return False
+    return bool(text) and text.isprintable()

@@ -17,6 +17,7 @@ from headscope.web.schemas.models import HeadsIn as HeadsIn
 from headscope.web.schemas.models import HeadsOut as HeadsOut
 from headscope.web.schemas.models import ModelInfoOut as ModelInfoOut
 from headscope.web.schemas.models import ModelOut as ModelOut
+from headscope.web.schemas.models import TermsOut as TermsOut
 from headscope.web.schemas.models import TokenizeIn as TokenizeIn
 from headscope.web.schemas.models import TokenizeOut as TokenizeOut
 from headscope.web.schemas.problem import Problem as Problem

@@ -12,6 +12,13 @@ from headscope.messages.lab import MAX_TEXT
 from headscope.messages.proof import ProofOut
 
 
+class TermsOut(Schema):
+    model_config = example(name="Gemma Terms of Use", address="https://ai.google.dev/gemma/terms")
+
+    name: str
+    address: str = Field(description="Where they can be read.")
+
+
 class ModelOut(Schema):
     model_config = example(
         name="headscope-2l",
@@ -22,6 +29,9 @@ class ModelOut(Schema):
         summary="Two attention-only layers of eight heads, trained to copy.",
         licence="MIT",
         note="Its induction heads were taught by an auxiliary loss.",
+        terms=None,
+        bytes_to_download=None,
+        bytes_needed=None,
         revision=REVISION,
         architecture="HeadscopeAttentionOnly",
         n_layers=2,
@@ -48,6 +58,11 @@ class ModelOut(Schema):
         default="", description="What must be known of it wherever its heads are shown; mostly empty."
     )
     licence: str
+    terms: TermsOut | None = Field(
+        default=None, description="Terms of use, to be accepted before the weights are fetched."
+    )
+    bytes_to_download: int | None = Field(default=None, description="Of a model that can be fetched by name.")
+    bytes_needed: int | None = Field(default=None, description="Free bytes that a fetch takes at its peak.")
     revision: str | None
     architecture: str | None
     n_layers: int | None
