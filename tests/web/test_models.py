@@ -39,7 +39,7 @@ def test_a_pasted_list_of_heads_is_read_and_checked(bad: TestClient) -> None:
 
     assert read("L1H5\nL0H3 0.3").json() == {"heads": [[0, 3], [1, 5]], "text": "0.3, 1.5", "of_heads": 16}
     for text, code, detail in (
-        ("0.3, 1-5", "bad-head", '"1-5" is no head.'),
+        ("0.3, 1-5", "bad-head", 'Line 1, column 6: "1-5" is no head.'),
         ("", "no-heads", "The list names no head."),
         ("0.3, 2.0", "unknown-head", "headscope-2l has no head 2.0."),
     ):

@@ -148,4 +148,4 @@ def _key(name: str, colour: str, symbol: str) -> dict[str, Any]:
 
 
 def _most_heads(pair: Pair) -> int:
-    return max(row["heads"] for role in pair.roles.values() for row in role["rows"])
+    return max(int(row["heads"]) for role in pair.roles.values() for row in role["rows"])
