@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import torch
 import transformers
 
 from core.conftest import D_VOCAB, save_tokenizer
+from headscope.core.circuits.weights import LayerWeights, Weights
 from headscope.core.model.bridge import BridgedModel
 from headscope.core.model.capabilities import CAPABILITIES, Proof
 from headscope.core.model.load import load_model
@@ -126,6 +128,23 @@ def test_what_is_read_wrong_loses_its_capability_alone(
     proof = prove(as_class(llama, kind))
     assert {capability for capability in CAPABILITIES if not proof.has(capability)} == lost
     assert not proof.whole
+
+
+@pytest.mark.parametrize("matrix", ["W_Q", "W_K", "W_V", "W_O"])
+def test_a_matrix_of_another_head_loses_circuits(
+    llama: BridgedModel, monkeypatch: pytest.MonkeyPatch, matrix: str
+) -> None:
+    read = Weights.layer
+
+    def rolled(weights: Weights, layer: int) -> LayerWeights:
+        found = read(weights, layer)
+        turned = getattr(found, matrix).roll(2, 0)  # past the heads of a group
+        return replace(found, **{matrix: turned})
+
+    monkeypatch.setattr(Weights, "layer", rolled)
+    proof = prove(llama)
+    assert [capability for capability in CAPABILITIES if not proof.has(capability)] == ["circuits"]
+    assert any(matrix in check.name for check in proof.checks if check.verdict == "fails")
 
 
 def test_what_is_lost_is_refused_by_name_and_figure(llama: BridgedModel) -> None:

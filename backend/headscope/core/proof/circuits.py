@@ -29,7 +29,7 @@ def _values(subject: Subject) -> float:
 def _outputs(subject: Subject) -> float:
     """sum over heads of z W_O, and b_O, are what attention writes before any norm."""
     found, raw = [], subject.read_weights.raw
-    for layer, plain in enumerate(subject.seen.written):
+    for layer, plain in enumerate(subject.shown.written):
         matrices = raw.layer(layer)
         z = _z(subject, layer).to(raw.dtype)
         written = torch.einsum("hpe,hed->pd", z, matrices.W_O) + matrices.b_O
@@ -42,7 +42,7 @@ def _queries(subject: Subject) -> float:
     keys.
     """
     weights, normed = subject.read_weights, subject.model.parts.attentions
-    seen = subject.still if subject.rotary else subject.seen
+    seen = subject.still if subject.rotary else subject.shown
     found = []
     for layer, entered in enumerate(seen.entered):
         of, stream = weights.raw.layer(layer), entered[0].to(weights.raw.dtype)
@@ -81,6 +81,8 @@ def _neighbours_apart(pattern: torch.Tensor, scores: torch.Tensor, order: int) -
         seen = seen[..., 1:] * seen[..., :-1]
     said, read = (table.diff(n=order) for table in (pattern.clamp(min=_SEEN).log(), scores))
     said, read = said[seen > 0], read[seen > 0]
+    if not said.numel():
+        raise ValueError("no two keys have shares to compare")
     return apart(read * (said @ read) / (read @ read), said)
 
 
@@ -93,13 +95,13 @@ def _ends(subject: Subject) -> float:
     # Of a large vocabulary some: a whole W_U in float32 may not fit beside a model in half precision.
     tokens = torch.linspace(0, subject.model.info.d_vocab - 1, READ, device=subject.model.device).long()
     read = subject.model.tail(weights.last @ folded.readers(tokens) + folded.reader_biases(tokens))
-    logits = subject.seen.logits[0, :, tokens]
+    logits = subject.shown.logits[0, :, tokens]
     return worst([apart(start, weights.first), apart(read, logits.to(read))])
 
 
 def _z(subject: Subject, layer: int) -> torch.Tensor:
     """What a layer's heads mixed [head, pos, d_head], of the plain pass."""
-    z = subject.seen.z[layer][0]
+    z = subject.shown.z[layer][0]
     return z.view(len(z), subject.model.info.n_heads, -1).transpose(0, 1)
 
 

@@ -45,9 +45,9 @@ def _mixed(subject: Subject) -> float:
             hooks.enter_context(reading_output(projection, written.append))
             hooks.enter_context(reading_output(attention, given.append))
         model.logits(subject.tokens)
-    pairs = list(zip(written, subject.seen.written, strict=True))
+    pairs = list(zip(written, subject.shown.written, strict=True))
     if given:  # on the bridge attention is another module, whose W_O is the same
-        pairs += zip(given, subject.seen.attention, strict=True)
+        pairs += zip(given, subject.shown.attention, strict=True)
     return worst([apart(found, expected) for found, expected in pairs])
 
 
@@ -59,7 +59,7 @@ def _same_heads(subject: Subject) -> float:
     blind = {0: pattern * others[:, :, None, None].to(pattern)}
     with model.frozen(blind), reading_input(model.parts.projections[0], z.append):
         model.logits(subject.tokens.expand(heads, -1))
-    seen = subject.seen.z[0].unflatten(-1, (heads, -1))
+    seen = subject.shown.z[0].unflatten(-1, (heads, -1))
     return apart(z[0].unflatten(-1, (heads, -1)), seen * others[:, None, :, None].to(seen))
 
 
