@@ -125,12 +125,12 @@ def test_every_kind_of_layer_is_in_the_small_model() -> None:
         (
             json.dumps({"architectures": ["T5ForConditionalGeneration"], "is_encoder_decoder": True}),
             "unsupported-architecture",
-            "encoder and a decoder",
+            "encoder with a decoder",
         ),
         (
             json.dumps({"architectures": ["MambaForCausalLM"], "model_type": "mamba", "hidden_size": 8}),
             "unsupported-architecture",
-            "no attention heads",
+            "has no attention",
         ),
     ],
 )

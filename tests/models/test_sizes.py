@@ -73,7 +73,7 @@ def test_a_value_that_can_not_be_is_named(changes: dict[str, Any], says: str) ->
     [
         (
             {"architectures": ["T5ForConditionalGeneration"], "is_encoder_decoder": True, "num_heads": 8},
-            "T5ForConditionalGeneration is an encoder and a decoder",
+            "T5ForConditionalGeneration is an encoder with a decoder",
         ),
         (
             {"architectures": ["MambaForCausalLM"], "hidden_size": 768, "num_hidden_layers": 24},

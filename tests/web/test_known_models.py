@@ -60,7 +60,7 @@ def test_a_configuration_is_tried_by_a_worker(pages: TestClient) -> None:
     [
         ("{", "bad-config"),
         (
-            '{"architectures": ["BertForMaskedLM"], "model_type": "unheard", "num_attention_heads": 2}',
+            '{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "num_attention_heads": 2}',
             "bad-config",
         ),
         ('{"architectures": ["T5"], "is_encoder_decoder": true}', "unsupported-architecture"),

@@ -123,10 +123,10 @@ class Catalogue:
                 return entry
         if _is_path(name):
             return _at_path(name)
-        hub = f"`headscope models fetch {name}` gets it from the hub. " if _HUB.fullmatch(name) else ""
+        there = f"`headscope models fetch {name}` gets it from the hub. " if _HUB.fullmatch(name) else ""
         raise NotFound(
             f"There is no model {name!r}.",
-            f"{hub}Known: {', '.join(entry.name for entry in entries)}.",
+            f"{there}Known: {', '.join(entry.name for entry in entries)}.",
             code="unknown-model",
         )
 

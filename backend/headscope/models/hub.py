@@ -33,6 +33,11 @@ PATIENCE = 20.0
 STALLED = 120.0
 """Seconds without a further byte after which a download is given up."""
 
+_START = 120.0
+"""Seconds within which the process that asks has to be up, on a machine that is busy."""
+
+_TOO_LATE = 75
+
 _FILES = (
     *("model*.safetensors", "model.safetensors.index.json", "config.json", "generation_config.json"),
     *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "LICENSE*", "README.md"),
@@ -70,13 +75,16 @@ def look(name: str, patience: float = PATIENCE) -> OnHub:
     Raises NotFound (unknown-model), Refused (gated-model), Invalid (no-weights, pickled-weights,
     unsupported-architecture, quantised-weights), Unavailable (hub-unreachable).
     """
-    words = [sys.executable, "-c", _LOOK, name, json.dumps(_FILES), json.dumps(_LEFT_OUT), str(patience / 2)]
+    words = [sys.executable, "-c", _LOOK, name, json.dumps(_FILES), json.dumps(_LEFT_OUT)]
+    words += [str(patience), str(_TOO_LATE)]
     try:
         done = subprocess.run(
-            words, env=_environment(), capture_output=True, text=True, check=False, timeout=patience
+            words, env=_environment(), capture_output=True, text=True, check=False, timeout=patience + _START
         )
     except subprocess.TimeoutExpired as error:
-        raise _unreachable(name, f"no answer within {patience:g} seconds") from error
+        raise _unreachable(name, f"no answer within {patience + _START:g} seconds") from error
+    if done.returncode == _TOO_LATE:
+        raise _unreachable(name, f"no answer within {patience:g} seconds")
     if done.returncode:
         raise _hub_error(name, done.stderr)
     found = json.loads(done.stdout)
@@ -167,9 +175,12 @@ def _hub_error(name: str, output: str) -> HeadscopeError:
 
 
 _LOOK = """
-import fnmatch, json, sys, tempfile
+import fnmatch, json, os, sys, tempfile, threading
 from huggingface_hub import HfApi, hf_hub_download
-name, wanted, left_out, patience = sys.argv[1:]
+name, wanted, left_out, patience, too_late = sys.argv[1:]
+clock = threading.Timer(float(patience), lambda: os._exit(int(too_late)))  # also while a name is looked up
+clock.daemon = True
+clock.start()
 found = HfApi().model_info(name, files_metadata=True, timeout=float(patience))
 match = lambda file, patterns: any(fnmatch.fnmatch(file, pattern) for pattern in json.loads(patterns))
 files = {f.rfilename: f.size or 0 for f in found.siblings}

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from headscope.core.model.groups import key_value_heads
+from headscope.core.model.kinds import check_kind
 from headscope.core.model.weight_files import Stored, embedding_rows, n_parameters
 from headscope.errors import Invalid
 
@@ -50,15 +51,10 @@ def counts(config: Mapping[str, Any], tensors: Mapping[str, Stored]) -> dict[str
 
 
 def refuse_kind(config: Mapping[str, Any]) -> None:
-    """Raise Invalid (unsupported-architecture) for encoder-decoders and models without attention heads."""
-    what = str((config.get("architectures") or [config.get("model_type", "This model")])[0])
-    if config.get("is_encoder_decoder"):
-        raise Invalid(
-            f"{what} is an encoder and a decoder: its heads read two texts.",
-            "Choose a decoder-only model.",
-            code="unsupported-architecture",
-        )
+    """Raise Invalid (unsupported-architecture) for a model that has no map of heads, saying what it is."""
+    check_kind(config)
     if not any(name in config for name in HEADS):
+        what = str((config.get("architectures") or [config.get("model_type", "This model")])[0])
         raise Invalid(
             f"{what} has no attention heads that config.json counts: it has none of {', '.join(HEADS)}.",
             "Choose a transformer with attention in every layer; recurrent and state-space models have none.",
