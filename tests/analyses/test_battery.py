@@ -115,6 +115,8 @@ def test_means_spreads_counts_and_strongest_prompts_are_an_independent_float64s(
             for prompt in excess
         ]
     ).transpose(0, 3, 1, 2)
+    assert result.above_mean is not None
+    assert result.above_sd is not None
     np.testing.assert_allclose(result.above_mean, np.nanmean(above, axis=0), atol=1e-5)
     np.testing.assert_allclose(result.above_sd, np.nanstd(above, axis=0, ddof=1), atol=1e-5)
     assert result.queries is not None

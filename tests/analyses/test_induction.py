@@ -109,8 +109,8 @@ def test_scores_losses_and_rises_are_those_of_an_independent_float64(copies: int
             for name, value in expected(found[layer][head], 5, copies).items():
                 assert result.score(name)[draw, layer, head] == pytest.approx(value, abs=1e-5), name
             induced, doubled, before = reference.excess(found[layer][head], ids.tolist())
-            second = before[int(bos) + 5 - 1 : int(bos) + 10 - 1]
-            for name, excess in (("induction", induced), ("duplicate", doubled), ("previous", second)):
+            in_second = before[int(bos) + 5 - 1 : int(bos) + 10 - 1]
+            for name, excess in (("induction", induced), ("duplicate", doubled), ("previous", in_second)):
                 above = result.named_by(name)[draw, layer, head]
                 assert above == pytest.approx(np.mean(excess), abs=1e-5), name
         second = slice(int(bos) + 6, int(bos) + 10)

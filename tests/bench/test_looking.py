@@ -22,6 +22,7 @@ from headscope.settings import Settings
 from headscope.worker.lab import look as lab_look
 from headscope.worker.lab import patterns as lab_patterns
 from headscope.worker.lab.prompt import read
+from headscope.worker.lab.repeats import RepeatScores
 from services.bench import Bench
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1200)]
@@ -93,7 +94,7 @@ def test_all_heads_at_64_tokens(model: HeadModel, bench: Bench) -> None:
     bench.at_most("patterns and scores of 270 heads, 64 tokens", looking, 1.0)
     bench.at_most("patterns and scores over a bare pass, 64 tokens", 100 * (looking / bare - 1), 25, "%")
     wanted = LookIn(model=NAME, text=text)
-    answer = lab_look.plan(model, read(model, wanted), wanted).run()
+    answer = lab_look.plan(model, read(model, wanted), wanted, RepeatScores()).run()
     size = len(answer.model_dump_json())
     bench.at_most("a look at 270 heads as it travels, 64 tokens", size / 1e6, 1.0, "MB")
 
@@ -101,7 +102,7 @@ def test_all_heads_at_64_tokens(model: HeadModel, bench: Bench) -> None:
 def test_all_heads_at_2048_tokens(model: HeadModel, bench: Bench) -> None:
     text = prompt(model, 2048)
     wanted = LookIn(model=NAME, text=text)
-    look_plan = lab_look.plan(model, read(model, wanted), wanted)
+    look_plan = lab_look.plan(model, read(model, wanted), wanted, RepeatScores())
     peak = peak_over_rest(look_plan.run)
     bench.at_most("memory over the model, all heads' scores at 2,048 tokens", peak, 2.0, "GB")
     assert peak <= look_plan.n_bytes(2048) / 1e9 * 1.1, "the estimate that admits it is too low"

@@ -46,7 +46,8 @@ def strongest(scores: np.ndarray, count: int) -> list[tuple[int, int]]:
 def claimed(found: Look) -> np.ndarray:
     excess = found.excess[0]
     low, _ = bootstrap_interval(excess.reshape(-1, excess.shape[-1]))
-    return np.array(CLAIMS)[claims(excess.mean(-1), low.reshape(excess.shape[:-1]), excess.shape[-1])]
+    codes = claims(excess.mean(-1), low.reshape(excess.shape[:-1]), excess.shape[-1])
+    return np.asarray(np.array(CLAIMS)[codes])
 
 
 @pytest.mark.parametrize("text", [ZORBLAX, TWELVE])

@@ -183,7 +183,7 @@ def test_a_name_is_borne_by_one_worker_and_taken_up_by_the_next(tmp_path: Path) 
         (0.55, 0.5, 100, "cannot"),
         (0.7, 0.5, 100, "weak"),
         (0.9, 0.5, 100, "can"),
-        (1.0, 0.0, 1, "cannot"),
+        (1.0, 0.0, 1, "too-few"),
     ],
 )
 def test_an_accuracy_is_judged_against_guessing(accuracy: float, chance: float, n: int, verdict: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,7 +77,8 @@ def test_heads_that_do_it_score_one() -> None:
 
 def with_columns(column: int, strength: float = 9.0) -> MicroModel:
     """The planted model, whose idle heads 0.1, 1.2 and 1.3 look at one token of a prompt, from everywhere."""
-    made, more = build(PLAN), {}
+    made = build(PLAN)
+    more: dict[str, Any] = {}
     for name, axis in (("W_E", 1), ("W_pos", 1), ("W_Q", 2), ("W_K", 2), ("W_V", 2), ("W_O", 3), ("W_U", 0)):
         old = getattr(made, name)
         shape = list(old.shape)
@@ -108,7 +110,7 @@ def test_heads_that_look_at_one_column_are_never_named_and_the_planted_one_is(se
     while len(ids) < PLAN.n_ctx:
         ids += [often, *draw.choice(rest, draw.integers(1, 4)).tolist()]
     ids = ids[: PLAN.n_ctx]
-    seen = look(with_columns(column), ids, before(ids))
+    seen = look(with_columns(column), ids, before(ids), most_thumb_bytes=0)
     weight = dict(zip(("induction", "prefix"), seen.values, strict=False))["prefix"]
     assert all(weight[place] > 0.3 for place in COLUMNS), "their weight alone would name them"
     named = judged(seen.excess[0])
@@ -119,7 +121,8 @@ def test_heads_that_look_at_one_column_are_never_named_and_the_planted_one_is(se
 
 def test_too_few_repeats_name_none_and_random_ones_rank() -> None:
     model = with_columns(5)
-    seen = look(model, [VOCAB - 1, 3, 5, 6, 3, 7, 8, 3], before([VOCAB - 1, 3, 5, 6, 3, 7, 8, 3]))
+    ids = [VOCAB - 1, 3, 5, 6, 3, 7, 8, 3]
+    seen = look(model, ids, before(ids), most_thumb_bytes=0)
     assert (judged(seen.excess[0]) == TOO_FEW).all()
     found = repeat_scores(model)
     assert found is not None

@@ -63,10 +63,8 @@ class BatteryResult(Result):
         """
         if name in ABOVE and self.queries is not None:
             place = ABOVE.index(name)
-            return OverPrompts(
-                *(self.arrays[f"above_{part}"][place] for part in PARTS),
-                queries=int(self.queries[:, place].sum()),
-            )
+            parts = [self.arrays[f"above_{part}"][place] for part in PARTS]
+            return OverPrompts(*parts, int(self.queries[:, place].sum()))
         return self.weights(name)
 
     def weights(self, name: str) -> OverPrompts:

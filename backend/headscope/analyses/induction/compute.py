@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -145,7 +145,7 @@ def _ablated_heads(spec: Spec[InductionParams], pieces: Pieces) -> list[tuple[in
     return strongest(score, ablated(spec.params, spec.model))
 
 
-def _above(draws: Sequence[Kept]) -> dict[str, np.ndarray]:
+def _above(draws: Sequence[Kept]) -> dict[str, Any]:
     """Scores above their columns' level, by the result's names; none where a piece is of before."""
     if not all("above" in block for block in draws):
         return {}

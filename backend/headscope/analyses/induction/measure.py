@@ -170,7 +170,7 @@ def above_scores(
     """One layer's means over queries, each above its targets' columns."""
     flat = pattern.flatten(0, 1).float()
     means = [each.excess(flat).mean(-1) for each in aims]
-    return torch.stack(means).unflatten(1, pattern.shape[:2])
+    return torch.stack(means).reshape(len(means), *pattern.shape[:2])
 
 
 def _under(model: HeadModel, gates: Gates | None) -> AbstractContextManager[None]:

@@ -77,9 +77,10 @@ class Targets:
 def targets(where: Repetition) -> tuple[Targets, Targets, Targets]:
     """A prompt's targets, in the order of ``core.patterns.scores.ABOVE``."""
     length = len(where.following)
+    induction, duplicate = (marks.nonzero().unbind(1) for marks in (where.following, where.earlier))
     late = torch.arange(1, length, device=where.following.device)
     return (
-        Targets.of(*where.following.nonzero(as_tuple=True), length),
-        Targets.of(*where.earlier.nonzero(as_tuple=True), length, own=False),
+        Targets.of(induction[0], induction[1], length),
+        Targets.of(duplicate[0], duplicate[1], length, own=False),
         Targets.of(late, late - 1, length),
     )
