@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,8 +63,9 @@ class BatteryResult(Result):
         """
         if name in ABOVE and self.queries is not None:
             place = ABOVE.index(name)
-            parts = [self.arrays[f"above_{part}"][place] for part in PARTS]
-            return OverPrompts(*parts, int(self.queries[:, place].sum()))
+            parts = {part: self.arrays[f"above_{part}"][place] for part in PARTS}
+            found = OverPrompts(**parts)
+            return replace(found, queries=int(self.queries[:, place].sum()))
         return self.weights(name)
 
     def weights(self, name: str) -> OverPrompts:
