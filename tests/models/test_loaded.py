@@ -44,13 +44,15 @@ def test_an_untouched_model_is_the_folder_it_came_from(
     import tokenizers
 
     same = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    before = catalogue.entries()
     assert keep(catalogue, model, same) == str(folder)
-    assert [entry.name for entry in catalogue.all()] == ["headscope-2l", "smollm2-135m"]
+    assert catalogue.entries() == before
 
 
 def test_a_changed_model_is_kept_under_its_content(catalogue: Catalogue, model: Any, tokenizer: Any) -> None:
     with torch.no_grad():
         model.model.layers[0].self_attn.o_proj.weight[0, 0] += 1
+    before = len(catalogue.all())
     name = keep(catalogue, model, tokenizer)
     assert name.startswith("my-llama-")
     info = catalogue.info(name)
@@ -60,7 +62,7 @@ def test_a_changed_model_is_kept_under_its_content(catalogue: Catalogue, model: 
     for key, tensor in model.state_dict().items():
         assert torch.equal(again.state_dict()[key], tensor)
     assert keep(catalogue, model, tokenizer) == name, "the same content, the same folder"
-    assert len(catalogue.all()) == 3
+    assert len(catalogue.all()) == before + 1
     with torch.no_grad():
         model.model.layers[0].self_attn.o_proj.weight[0, 0] += 1
     other = keep(catalogue, model, tokenizer)
