@@ -48,7 +48,7 @@ def wide_model() -> MicroModel:
 @cache
 def under_test(heads: str, **more: int) -> CircuitTestResult:
     params = CircuitTestParams(
-        heads=heads, **{"n_test": 8, "circuits": 39, "orders": 1, "subsets": 4, **more}
+        heads=heads, **{"n_test": 24, "circuits": 39, "orders": 1, "subsets": 4, **more}
     )
     model = wide_model()
     return compute(CIRCUIT_TEST, Spec(params, model.info, TASK), model)
@@ -114,7 +114,7 @@ def test_idle_circuits_are_called_good_no_more_often_than_said() -> None:
     shown = {"minimality": 0, "sufficiency": 0, "necessity": 0}
     for _ in range(20):
         chosen = sorted(idle[place] for place in draw.permutation(len(idle))[:2])
-        found = outcomes(under_test(as_text(chosen), n_test=3, circuits=19, subsets=1, permutations=19))
+        found = outcomes(under_test(as_text(chosen), n_test=20, circuits=19, subsets=1, permutations=19))
         for name in shown:
             shown[name] += found[name] == "shown"
     assert max(shown.values()) <= 3, "20 draws at 5 %: more than 3 happen once in sixty"
