@@ -9,6 +9,7 @@ import pytest
 
 from cli.conftest import Shell, written
 from headscope.models.catalogue import Catalogue
+from headscope.models.packaged import PACKAGED
 from headscope.tasks.builtin import builtin_tasks
 
 ROWS = "prompt,target\nsky,blue\ngrass,green\nsun,yellow\ncoal,black\n"
@@ -164,7 +165,7 @@ def folder(shell: Shell, tmp_path: Path) -> Path:
 
 def test_models_are_told_with_what_to_do(shell: Shell) -> None:
     told = {model["name"]: model for model in shell.json("models", "list", "--json")}
-    assert list(told) == ["headscope-2l", "smollm2-135m"]
+    assert list(told) == ["headscope-2l", *PACKAGED]
     for model in told.values():
         assert set(model) == {"name", "title", "source", "ready", "remedy", "summary", "licence"}
         assert model["ready"] == (model["remedy"] is None)
@@ -198,7 +199,7 @@ def test_a_damaged_file_is_named(shell: Shell, folder: Path, file: str, content:
     written(folder / file, content)
     said = shell("models", "add", "mine", folder, code=2).stderr
     assert says in said.replace("\n", "")
-    assert len(shell.json("models", "list", "--json")) == 2
+    assert len(shell.json("models", "list", "--json")) == 1 + len(PACKAGED)
 
 
 def test_fetching_what_is_here_says_where(shell: Shell) -> None:
