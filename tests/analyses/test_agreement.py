@@ -161,14 +161,17 @@ def test_all_that_find_it_agree_on_the_planted_pair(planted: AgreementResult) ->
     for name in ("gating", "left_out"):
         assert all(planted.found[name][head] for head in NEEDED)
     assert planted.methods[:2] == ["gating", "left_out"]
-    assert "direct" not in planted.methods  # no norm to read: not measured, and said by relatives
+    assert "direct" in planted.methods
 
 
-def test_without_a_norm_direct_attribution_is_left_out_with_a_note() -> None:
+def test_a_relative_that_was_not_measured_is_no_method() -> None:
     model = as_model(build(PLAN), PLAN, "planted")
-    result = relatives_of(model, TASK, n_examples=2, points=1)
-    assert np.isnan(result.direct).all()
-    assert any("No direct logit attribution" in note for note in result.notes)
+    run = gating(model, TASK, [{REDUNDANT[0]: 0.9}], FIT)
+    model.parts = replace(model.parts, final_norm=None)
+    relatives = relatives_of(model, TASK, n_examples=2, points=1)
+    assert np.isnan(relatives.direct).all()
+    params = PARAMS.model_copy(update={"refits": 0, "n_examples": 2, "most": 1})
+    assert "direct" not in agreement(params, model, TASK, gating=run, relatives=relatives).methods
 
 
 @pytest.fixture(scope="module")

@@ -196,10 +196,10 @@ def test_a_task_that_the_model_cant_do_ends_the_run_with_the_number() -> None:
         def examples(self, *args: Any, **more: Any) -> Any:
             found = super().examples(*args, **more)
             items = [replace(each, tokens=(*each.tokens[:2], 11 - each.tokens[1])) for each in found]
-            return replace(found, items=tuple(items))
+            return replace(found, items=tuple(items * 3))
 
     wrong = Wrong(name="wrong", content_hash="9" * 64)
-    said = r"micro answers 0.0% of 8 held-out examples of wrong; guessing gets 25.0%"
+    said = r"micro answers 0.0% of 24 held-out examples of wrong; guessing gets 25.0%"
     with pytest.raises(Refused, match=said):
         run(PARAMS.model_copy(update={"retain": ("wrong",)}), retain=(wrong,))
 

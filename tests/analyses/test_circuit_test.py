@@ -255,7 +255,7 @@ def test_one_spelling_names_one_run_and_a_bad_entry_is_named() -> None:
         parse_params(CIRCUIT_TEST, None, {"heads": text}).model_dump()["heads"] for text in spellings
     } == {"0.3, 1.5"}
     assert CircuitTestParams(heads=" ").heads is None
-    with pytest.raises(Invalid, match=r'heads: "1-5" is no head\.'):
+    with pytest.raises(Invalid, match=r'heads: Line 1, column 5: "1-5" is no head\.'):
         parse_params(CIRCUIT_TEST, None, {"heads": "0.3 1-5"})
 
 

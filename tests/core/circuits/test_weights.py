@@ -91,6 +91,14 @@ def test_both_gram_matrices_are_of_the_whole_tables(model: BridgedModel) -> None
         torch.testing.assert_close(weights.gram_ee, weights.W_E.T @ weights.W_E)
 
 
+def test_what_norms_nothing_is_a_norm_of_no_effect() -> None:
+    """The planted models have none: whatever stands in its place gives back what it gets."""
+    stream = torch.randn(5, 24, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) * 30
+    nothing = torch.nn.Identity()
+    found = norm_scale(nothing, stream)[:, None] * measure_norm(nothing, 24).rows(stream)
+    torch.testing.assert_close(found, stream, rtol=1e-8, atol=1e-8)
+
+
 def test_a_measured_norm_is_what_the_norm_does(model: BridgedModel) -> None:
     norm = model.bridge.blocks[1].ln1
     stream = torch.randn(5, 24, dtype=torch.float64)

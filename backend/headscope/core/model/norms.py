@@ -11,13 +11,17 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import torch
 from jaxtyping import Float
 from torch import nn
 
 from headscope.errors import Refused
+
+
+_ENDLESS: Final = 1e12
+"""The epsilon of what stands in a norm's place and norms nothing: beside it no variance counts."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,8 @@ def epsilon(norm: Any, width: int) -> float:
         shift = twin(torch.zeros_like(probe))
         whole, less = (float((twin(probe * size) - shift).norm()) for size in (1.0, small))
     ratio = (whole / less) ** 2
-    left = 1 - ratio * small**2
-    return max(0.0, small**2 * (ratio - 1) / left) if left > 0 else 0.0  # a part that norms nothing
+    left = 1 - ratio * small**2  # 0 where nothing is normed, give or take rounding
+    return max(0.0, small**2 * (ratio - 1) / left) if left > 1e-9 else _ENDLESS
 
 
 def norm_scale(norm: Any, stream: Float[torch.Tensor, "*batch d_model"]) -> Float[torch.Tensor, "*batch"]:
