@@ -130,7 +130,6 @@ def map_words(words: Vocabulary) -> MapWords:
         n=96,
         can_do=True,
         words="answers 91.0 % right",
-        caution=None,
     )
     | CLOSED
 )
@@ -143,20 +142,24 @@ class ToldAbility(TypedDict):
     n: int | None
     can_do: bool
     words: str
-    caution: Annotated[str | None, Field(description="That its rows are too few to say what it can do.")]
+    caution: NotRequired[
+        Annotated[str, Field(description="That its rows are too few to say what it can do, where they are.")]
+    ]
 
 
 def told_ability(ability: Ability) -> ToldAbility:
     """An ability as a figure carries it."""
-    return {
+    told: ToldAbility = {
         "accuracy": ability.accuracy if math.isfinite(ability.accuracy) else None,
         "interval": ability.interval,
         "chance": ability.chance,
         "n": ability.n,
         "can_do": ability.can_do,
         "words": ability.words,
-        "caution": ability.caution,
     }
+    if ability.caution is not None:
+        told["caution"] = ability.caution
+    return told
 
 
 _WHY = {

@@ -6501,9 +6501,9 @@ export interface components {
             words: string;
             /**
              * Caution
-             * @description That its rows are too few to say what it can do.
+             * @description That its rows are too few to say what it can do, where they are.
              */
-            caution: string | null;
+            caution?: string;
         };
         /**
          * TopKeys

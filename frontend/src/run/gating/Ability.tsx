@@ -10,6 +10,7 @@ export function Ability({ figure }: { figure: Figure | undefined }) {
       <p className="facts">
         The model answers <b>{percent(ability.accuracy)}</b> right as it is
         {ability.chance !== null && ` (chance ${percent(ability.chance)})`}.
+        {ability.caution && ` ${ability.caution}`}
       </p>
     );
   }
