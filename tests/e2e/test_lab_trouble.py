@@ -67,7 +67,7 @@ def test_files_that_are_no_prompts_are_told(page: Page, lab: str) -> None:
         ("many.jsonl", b'{"text": "a b a b"}\n' * 10_001, "more than 10,000 prompts"),
         ("open.csv", b'text,source\n"abc,1\nfoo,2\n', "a double quote is opened and never closed"),
         ("mixed.csv", b"text\nh\xe9llo\n\xe6\x97\xa5\n", "byte 0xE9 is not UTF-8"),
-        ("empty.txt", b"", "The prompt is empty"),
+        ("empty.txt", b"", "the prompt is empty"),
     ):
         chosen: FilePayload = {"name": name, "mimeType": "text/plain", "buffer": content}
         page.locator("input[type=file]").set_input_files(chosen)
