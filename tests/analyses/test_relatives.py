@@ -138,7 +138,7 @@ def test_planted_heads_come_out(result: RelativesResult) -> None:
 def test_without_a_norm_a_last_head_gives_the_answers_what_closing_it_takes(
     model: HeadModel, result: RelativesResult
 ) -> None:
-    """Nothing comes after the last layer: a head's share is what its targets lose over the vocabulary's mean."""
+    """Nothing comes after the last layer: a head's share is what its targets lose over the mean token."""
     layer, heads = model.info.n_layers - 1, model.info.n_heads
 
     def over_mean(gates: torch.Tensor) -> float:
@@ -161,7 +161,7 @@ def test_without_a_norm_a_last_head_gives_the_answers_what_closing_it_takes(
 def test_where_parts_do_not_sum_to_logits_direct_attribution_is_missing_and_said() -> None:
     """Without a norm or anything else before the unembedding, as where norms come after what is written."""
     model = as_model(build(PLAN), PLAN, "planted")
-    model.parts = replace(model.parts, final_norm=None)
+    setattr(model, "parts", replace(model.parts, final_norm=None))  # noqa: B010  read-only to mypy
     found = run(model, RelativesParams(n_examples=2, points=1))
     assert np.isnan(found.direct).all()
     assert "most_by_direct" not in headline(found)

@@ -31,13 +31,19 @@ export function AddModel() {
               </caption>
               <thead>
                 <tr>
-                  <th scope="col">Model</th>
+                  <th scope="col" className="words">
+                    Model
+                  </th>
                   <th scope="col">Parameters</th>
                   <th scope="col">Layers × heads</th>
                   <th scope="col">Download</th>
                   <th scope="col">Memory</th>
-                  <th scope="col">Licence</th>
-                  <th scope="col">To have it here</th>
+                  <th scope="col" className="words">
+                    Licence
+                  </th>
+                  <th scope="col" className="words">
+                    To have it here
+                  </th>
                 </tr>
               </thead>
               <tbody>
@@ -58,7 +64,7 @@ export function AddModel() {
 function KnownRow({ model }: { model: KnownModel }) {
   return (
     <tr>
-      <th scope="row" title={model.summary}>
+      <th scope="row" className="words" title={model.summary}>
         {model.title}
       </th>
       <td>{number(model.n_params / 1e6)} M</td>
@@ -66,12 +72,12 @@ function KnownRow({ model }: { model: KnownModel }) {
         {model.n_layers} × {model.n_heads}
       </td>
       <td>{bytes(model.bytes_to_download)}</td>
-      <td>{room(model)}</td>
-      <td>
+      <td className="wraps">{room(model)}</td>
+      <td className="words wraps">
         {model.licence}
         {model.gated && <span className="muted small"> gated: its terms are accepted on the hub first</span>}
       </td>
-      <td>
+      <td className="words">
         {model.here ? (
           <Link to={{ page: "model", name: model.name }}>it is here</Link>
         ) : (

@@ -98,7 +98,7 @@ function ModelFacts({ model }: { model: Model }) {
     ["Source", SOURCES[model.source]],
     ["Licence", <Licence key="licence" model={model} />],
     ["Revision", model.revision ? `${model.revision.slice(0, 12)}` : "–"],
-    ["In memory on", model.resident_on.length > 0 ? model.resident_on.join(", ") : "no worker running"],
+    ["In memory on", model.resident_on.length > 0 ? model.resident_on.join(", ") : "no worker yet"],
   ];
   return (
     <section className="card" aria-label="Facts">
