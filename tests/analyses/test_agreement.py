@@ -164,6 +164,11 @@ def test_all_that_find_it_agree_on_the_planted_pair(planted: AgreementResult) ->
     assert "direct" in planted.methods
 
 
+def test_explanations_on_few_rows_are_said_to_tell_little(planted: AgreementResult) -> None:
+    said = "6 held-out rows are too few to tell what explains a dispute: 20 are needed."
+    assert said in planted.notes
+
+
 def test_a_relative_that_was_not_measured_is_no_method() -> None:
     model = as_model(build(PLAN), PLAN, "planted")
     run = gating(model, TASK, [{REDUNDANT[0]: 0.9}], FIT)

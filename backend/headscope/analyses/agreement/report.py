@@ -19,6 +19,7 @@ from headscope.analyses.agreement.sentence import MEDIATED, sentences
 from headscope.analyses.base import Arrays, Pieces
 from headscope.analyses.chg.result import ChgResult
 from headscope.core.gating.roles import CONDITIONS
+from headscope.core.statistics.enough import enough, too_few
 
 _ABLE: Final = 0.5
 """Held-out accuracy from which a model is said to do the task."""
@@ -91,8 +92,8 @@ def notes(
             f"{disputed} of {arrays['gating'].size} heads are in dispute beyond both methods' errors; the "
             f"{explained} on which methods differ most are explained."
         )
-    if params.n_examples < 8:
-        lines.append(f"Explanations rest on {params.n_examples} examples.")
+    if not enough(params.n_examples):
+        lines.append(too_few(params.n_examples, "what explains a dispute"))
     return lines
 
 

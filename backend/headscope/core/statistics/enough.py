@@ -19,7 +19,7 @@ def enough(rows: int | None) -> bool:
 
 def too_few(rows: int, what: str = "") -> str:
     """ "12 held-out rows are too few to tell whether the model can do it: 20 are needed."; ``what`` from
-    "whether" on.
+    "whether", "what" on.
     """
     counted = "One held-out row is" if rows == 1 else f"{rows} held-out rows are"
     return f"{counted} {TOO_FEW}{what and f' {what}'}: {FEWEST_ROWS} are needed."
