@@ -19,7 +19,6 @@ from torch import nn
 
 from headscope.errors import Refused
 
-
 _ENDLESS: Final = 1e12
 """The epsilon of what stands in a norm's place and norms nothing: beside it no variance counts."""
 
