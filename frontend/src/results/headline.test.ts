@@ -39,7 +39,7 @@ describe("a run's few numbers", () => {
       { ...value("Score", 0.5), low: 0.4, high: 0.6 },
     );
     expect(share?.text).toBe("25.0\u202f% (95 %: 19.0–31.2 %)");
-    expect(score?.text).toBe("0.5 (95 %: 0.4 to 0.6)");
+    expect(score?.text).toBe("0.500 (95 %: 0.400 to 0.600)");
   });
 
   it("may be words, or nothing", () => {
