@@ -9,21 +9,18 @@ from headscope.messages.accuracy import AccuracyIn, TaskAccuracyOut
 from headscope.messages.base import AboutModel, Schema
 from headscope.messages.circuits import CrossedIn, CrossedOut, TablesIn, TablesOut, VirtualIn, VirtualOut
 from headscope.messages.lab import (
-    AttributionIn,
-    AttributionOut,
     ContinueIn,
     ContinueOut,
     GatesIn,
     GatesOut,
     HeadAblationIn,
     HeadAblationOut,
-    LensIn,
-    LensOut,
     LookIn,
     LookOut,
     PatternsIn,
     PatternsOut,
 )
+from headscope.messages.logits import AttributionIn, AttributionOut, LensIn, LensOut
 from headscope.messages.proof import ProofIn, ProofOut
 from headscope.messages.trial import TrialIn, TrialOut
 

@@ -3,6 +3,7 @@ import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/re
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Analysis, Run } from "../../api/types";
 import { newRunLike } from "../../results/analyses";
+import { startedLike } from "../../testing/starting";
 import { stepsFrom } from "../NextSteps";
 import { AddFits } from "./AddFits";
 
@@ -36,12 +37,7 @@ afterEach(() => {
 
 describe("adding fits", () => {
   it("offers as many as are suggested, and asks for that many in all", async () => {
-    const sent: unknown[] = [];
-    vi.stubGlobal("scrollTo", () => {});
-    vi.stubGlobal("fetch", async (request: Request) => {
-      sent.push(await request.json());
-      return new Response(JSON.stringify({ ...run, id: "new" }), { status: 202 });
-    });
+    const sent = startedLike(run);
     render(<AddFits run={run} suggested={6} />);
     fireEvent.click(screen.getByText("Add 6 fits"));
     await waitFor(() => expect(location.pathname).toBe("/runs/new"));

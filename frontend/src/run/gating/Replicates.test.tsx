@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Figure, RoleReplication, Run } from "../../api/types";
 import { summarise } from "../../plot/roles";
 import { textOf } from "../../testing/page";
+import { startedLike } from "../../testing/starting";
 import { HeadVerdicts, Replicates } from "./Replicates";
 
 const run = {
@@ -48,12 +49,7 @@ afterEach(() => {
 
 describe("whether roles replicate", () => {
   it("says how many fits would tell, and one button makes them and keeps the old seeds", async () => {
-    const sent: unknown[] = [];
-    vi.stubGlobal("scrollTo", () => {});
-    vi.stubGlobal("fetch", async (request: Request) => {
-      sent.push(await request.json());
-      return new Response(JSON.stringify({ ...run, id: "new" }), { status: 202 });
-    });
+    const sent = startedLike(run);
     render(<Replicates run={run} figure={figure(4, { replicating: 0.125 })} canAdd />);
     const said = textOf(screen.getByLabelText("Would a new fit say the same?"));
     expect(said).toMatch(/^12\.5.% of heads are needed in a way that replicates, 0.% harmful\./);
@@ -78,12 +74,7 @@ describe("whether roles replicate", () => {
   });
 
   it("offers fits on permuted targets beside these, once", async () => {
-    const sent: unknown[] = [];
-    vi.stubGlobal("scrollTo", () => {});
-    vi.stubGlobal("fetch", async (request: Request) => {
-      sent.push(await request.json());
-      return new Response(JSON.stringify({ ...run, id: "new" }), { status: 202 });
-    });
+    const sent = startedLike(run);
     const { rerender } = render(<Replicates run={run} figure={figure(4)} canAdd />);
     fireEvent.click(screen.getByText("Hold against permuted targets"));
     await waitFor(() => expect(sent).toHaveLength(1));
